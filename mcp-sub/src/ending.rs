@@ -1,0 +1,119 @@
+//! How a subscription goes on or ends.
+
+use std::{borrow::Cow, fmt};
+
+/// What follows when a handler's method returns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flow {
+    /// The subscription goes on.
+    #[default]
+    Continue,
+    /// The subscription ends. The client sees the graceful result; the reason goes to
+    /// [`handle_close`](crate::SubscriptionHandler::handle_close), as [`CloseReason::Stopped`], and to the log.
+    Stop(Cow<'static, str>),
+}
+
+impl Flow {
+    /// Ends the subscription, for a reason.
+    #[must_use]
+    pub fn stop(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::Stop(reason.into())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl Sealed for super::Flow {}
+    impl<F: Sealed, E> Sealed for Result<F, E> {}
+}
+
+/// What a handler's method may return: `()`, [`Flow`], or a `Result` of either whose error is
+/// [`Display`](std::fmt::Display).
+///
+/// An error ends this subscription, and no other. The client is told that the handler failed, never why; the error goes
+/// to [`handle_close`](crate::SubscriptionHandler::handle_close), as [`CloseReason::Failed`], and to the log.
+///
+/// Sealed.
+#[diagnostic::on_unimplemented(
+    message = "a method with `#[emits(...)]` cannot return `{Self}`",
+    label = "neither `()` nor `Flow`, nor a `Result` of one of these",
+    note = "an error has to be `Display`: it is logged and given to `handle_close`"
+)]
+pub trait IntoFlow: sealed::Sealed {
+    #[doc(hidden)]
+    fn into_flow(self) -> Result<Flow, String>;
+}
+
+impl IntoFlow for () {
+    fn into_flow(self) -> Result<Flow, String> {
+        Ok(Flow::Continue)
+    }
+}
+
+impl IntoFlow for Flow {
+    fn into_flow(self) -> Result<Flow, String> {
+        Ok(self)
+    }
+}
+
+impl<F: IntoFlow, E: fmt::Display> IntoFlow for Result<F, E> {
+    fn into_flow(self) -> Result<Flow, String> {
+        match self {
+            Ok(flow) => flow.into_flow(),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Why a subscription ended, for [`handle_close`](crate::SubscriptionHandler::handle_close) and the log.
+///
+/// Specification: [Subscriptions, Cancellation][spec].
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#cancellation
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// Nothing was honoured, so there was nothing to wait for: the client has the result.
+    Completed,
+    /// A method said [`Flow::Stop`]: the client has the result.
+    Stopped(Cow<'static, str>),
+    /// The server shuts down: the client has the result, if it took it in time.
+    Shutdown,
+    /// The client went away. On HTTP this is how a client cancels.
+    Disconnected,
+    /// A method returned this error: the client has an error.
+    Failed(String),
+    /// A method panicked: the client has an error.
+    Panicked,
+    /// Frames waited for [`Limits::write_timeout`](crate::Limits::write_timeout), and the client took none.
+    Stalled,
+}
+
+impl CloseReason {
+    /// The name in the log and in `data.reason` of an error.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Stopped(_) => "stopped",
+            Self::Shutdown => "shutdown",
+            Self::Disconnected => "disconnected",
+            Self::Failed(_) => "handler_failed",
+            Self::Panicked => "panicked",
+            Self::Stalled => "stalled",
+        }
+    }
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Stopped(detail) => write!(f, ": {detail}"),
+            Self::Failed(detail) => write!(f, ": {detail}"),
+            _ => Ok(()),
+        }
+    }
+}

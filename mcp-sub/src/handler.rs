@@ -1,0 +1,143 @@
+//! What an author of a server implements.
+
+use std::future::Future;
+
+use crate::{
+    channel::{AnyNotification, Channel},
+    ending::{CloseReason, IntoFlow},
+    filter::Filter,
+    kind::Kinds,
+    listen::ListenRequest,
+    rejection::Rejection,
+};
+
+/// A server side of `subscriptions/listen`.
+///
+/// [`#[subscription_handler]`](macro@crate::subscription_handler) implements it from one `impl` block, and is the way
+/// to do it. By hand it looks like this:
+///
+/// ```
+/// use mcp_sub::{
+///     AnyNotification, Channel, Filter, Handles, Kinds, ListenRequest, Rejection, SubscriptionHandler, Subscriptions,
+/// };
+///
+/// struct Tools;
+/// struct Installed;
+///
+/// impl SubscriptionHandler for Tools {
+///     type Event = Installed;
+///     type State = ();
+///     const DECLARED: Kinds = Kinds::TOOLS_LIST_CHANGED;
+///
+///     fn kinds(_: &Installed) -> Kinds {
+///         Kinds::TOOLS_LIST_CHANGED
+///     }
+///
+///     async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+///         Ok(())
+///     }
+///
+///     async fn handle_event(&self, _: &Installed, channel: &mut Channel<'_, AnyNotification>, (): &mut ()) {
+///         channel.tools_list_changed();
+///     }
+/// }
+///
+/// impl Handles<Installed> for Tools {
+///     type Emits = AnyNotification;
+///     fn into_event(event: Installed) -> Installed {
+///         event
+///     }
+/// }
+///
+/// let subscriptions = Subscriptions::builder(Tools).build();
+/// assert_eq!(subscriptions.publish(Installed), 0);
+/// ```
+///
+/// Specification: [Subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a subscription handler",
+    note = "put `#[subscription_handler]` on an `impl` block of `{Self}` that has a method `subscribe`"
+)]
+pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
+    /// Something that happened. One value serves all subscriptions, by reference.
+    type Event: Send + Sync + 'static;
+
+    /// What belongs to one subscription: [`subscribe`](Self::subscribe) makes it, the other methods get it.
+    type State: Send + 'static;
+
+    /// The kinds that this handler ever sends: the capability map. It is what `server/discover` advertises.
+    const DECLARED: Kinds;
+
+    /// The kinds that `event` may lead to. Only subscriptions that honour one of them get to see it.
+    fn kinds(event: &Self::Event) -> Kinds;
+
+    /// Accepts, narrows or rejects a listen. Runs before the acknowledgement.
+    ///
+    /// # Errors
+    ///
+    /// With a [`Rejection`] no stream opens, and the client gets that error.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped at an `.await` when the client goes away, or after
+    /// [`Limits::subscribe_timeout`](crate::Limits::subscribe_timeout). Then [`handle_close`](Self::handle_close) does
+    /// not run: undo by dropping.
+    fn subscribe(
+        &self,
+        filter: &mut Filter<'_, Self>,
+        request: &ListenRequest,
+    ) -> impl Future<Output = Result<Self::State, Rejection>> + Send;
+
+    /// Turns an event into notifications of one subscription.
+    ///
+    /// One at a time for each subscription, in the order in which the events were published.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped at an `.await` when the subscription ends meanwhile.
+    fn handle_event(
+        &self,
+        event: &Self::Event,
+        channel: &mut Channel<'_, AnyNotification>,
+        state: &mut Self::State,
+    ) -> impl Future<Output: IntoFlow> + Send;
+
+    /// Runs exactly once for every subscription that [`subscribe`](Self::subscribe) accepted, however it ended, while
+    /// the runtime lives. Nothing can be sent any more.
+    fn handle_close(&self, reason: CloseReason, state: Self::State) -> impl Future<Output = ()> + Send {
+        let _ = (reason, state);
+        async {}
+    }
+}
+
+/// `H: Handles<Ev>`: the handler `H` takes events of the type `Ev`.
+///
+/// [`#[subscription_handler]`](macro@crate::subscription_handler) implements it, once for each method with
+/// `#[emits(...)]`.
+pub trait Handles<Ev>: SubscriptionHandler {
+    /// What the channel of the method may carry. By hand: [`AnyNotification`].
+    type Emits;
+
+    /// Makes it one of the handler's events.
+    fn into_event(event: Ev) -> Self::Event;
+}
+
+/// `Ev: HandledBy<H>` says the same as `H: Handles<Ev>`, with the event in front.
+///
+/// [`publish`](crate::Subscriptions::publish) is bounded by it, so that rustc takes the type of the event from the
+/// argument, and says what is wrong with it there.
+#[diagnostic::on_unimplemented(
+    message = "`{H}` has no method for the event `{Self}`",
+    label = "no method with `#[emits(...)]` of `{H}` takes this"
+)]
+pub trait HandledBy<H: SubscriptionHandler> {
+    #[doc(hidden)]
+    fn into_event(self) -> H::Event;
+}
+
+#[diagnostic::do_not_recommend]
+impl<H: Handles<Ev>, Ev> HandledBy<H> for Ev {
+    fn into_event(self) -> H::Event {
+        H::into_event(self)
+    }
+}

@@ -1,0 +1,72 @@
+//! JSON-RPC errors.
+
+use serde_json::{Value, json};
+
+use super::VERSION;
+
+/// Codes that the specification defines.
+///
+/// Specification: [Overview, Error Codes](https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes).
+pub(crate) mod code {
+    pub(crate) const PARSE_ERROR: i64 = -32700;
+    pub(crate) const INVALID_REQUEST: i64 = -32600;
+    pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+    pub(crate) const INVALID_PARAMS: i64 = -32602;
+    pub(crate) const INTERNAL_ERROR: i64 = -32603;
+    pub(crate) const HEADER_MISMATCH: i64 = -32020;
+    pub(crate) const MISSING_CAPABILITY: i64 = -32021;
+    pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
+}
+
+/// The `error` member of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Error {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    pub(crate) data: Option<Value>,
+}
+
+impl Error {
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_REQUEST, message)
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+
+    pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(code::HEADER_MISMATCH, message)
+    }
+
+    pub(crate) fn method_not_found(method: &str) -> Self {
+        Self::new(code::METHOD_NOT_FOUND, format!("method not found: {method}"))
+    }
+
+    /// The server is at a limit; `limit` is its name for programs.
+    pub(crate) fn at_limit(limit: &str, message: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, message).with_data(json!({ "limit": limit }))
+    }
+
+    pub(crate) fn unsupported_version(requested: Option<&str>) -> Self {
+        Self::new(code::UNSUPPORTED_VERSION, format!("unsupported protocol version; this server supports {VERSION}"))
+            .with_data(json!({ "supported": [VERSION], "requested": requested }))
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(data) = &self.data {
+            error["data"] = data.clone();
+        }
+        error
+    }
+}

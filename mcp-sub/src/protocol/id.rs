@@ -1,0 +1,77 @@
+//! The id of a JSON-RPC request.
+
+use std::fmt;
+
+use serde_json::value::RawValue;
+
+/// The id of a request: a string or an integer, kept as the token that was received.
+///
+/// Integers may have any number of digits. What was received goes back unchanged: the same type, the same digits,
+/// the same escapes.
+///
+/// Specification: [Overview, Requests](https://modelcontextprotocol.io/specification/2026-07-28/basic#requests).
+#[derive(Clone)]
+pub struct RequestId(Box<str>);
+
+impl RequestId {
+    /// `None`: neither a string nor an integer, or longer than `max` bytes.
+    pub(crate) fn of(json: &RawValue, max: usize) -> Option<Self> {
+        let token = json.get();
+        let ok = match token.as_bytes().first()? {
+            // Decoded, since JSON that is well-formed can still hold half of a surrogate pair.
+            b'"' => serde_json::from_str::<String>(token).is_ok(),
+            b'-' | b'0'..=b'9' => !token.contains(['.', 'e', 'E']),
+            _ => false,
+        };
+        (ok && token.len() <= max).then(|| Self(token.into()))
+    }
+
+    /// The JSON token, as it was received.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RequestId({})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(json: &str) -> Option<String> {
+        let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
+        RequestId::of(&raw, 16).map(|id| id.as_json().to_owned())
+    }
+
+    #[test]
+    fn strings_and_integers_are_kept_to_the_letter() {
+        for json in ["0", "-1", "18446744073709551", r#""""#, r#""1""#, r#""\u00e9\n\"\\""#, "\"é\""] {
+            assert_eq!(id(json).as_deref(), Some(json));
+        }
+        assert_eq!(id(" 7 ").as_deref(), Some("7"));
+    }
+
+    #[test]
+    fn nothing_else_is_an_id() {
+        for json in ["null", "true", "1.5", "1.0", "1e3", "1E3", "{}", "[]", r#""\ud800""#] {
+            assert_eq!(id(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_id_over_the_limit_is_refused() {
+        assert!(id(&"1".repeat(16)).is_some());
+        assert!(id(&"1".repeat(17)).is_none());
+    }
+}

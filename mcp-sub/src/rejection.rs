@@ -1,0 +1,213 @@
+//! A listen that is refused before anything was sent.
+
+use std::fmt;
+
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header::WWW_AUTHENTICATE};
+use serde_json::{Value, json};
+
+use crate::protocol::error::{Error, code};
+
+/// Why [`subscribe`](crate::SubscriptionHandler::subscribe) refuses a listen.
+///
+/// No stream opens: the client gets an ordinary JSON-RPC error, on HTTP with a status of its own.
+///
+/// ```
+/// use mcp_sub::Rejection;
+///
+/// let rejection = Rejection::unauthorized().challenge("Bearer realm=\"files\"");
+/// assert_eq!(rejection.status(), 401);
+/// ```
+///
+/// A code of the ranges that JSON-RPC and MCP reserve cannot be given by hand: [`application`](Self::application)
+/// refuses those.
+///
+/// Specification: [Overview, Error Codes](https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes).
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Rejection {
+    status: StatusCode,
+    error: Error,
+    headers: HeaderMap,
+}
+
+impl Rejection {
+    fn new(status: StatusCode, code: i64, message: impl Into<String>) -> Self {
+        Self { status, error: Error::new(code, message), headers: HeaderMap::new() }
+    }
+
+    /// Something went wrong on the server: `-32603`, HTTP 500. The client reads `message`.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, message)
+    }
+
+    /// The caller is unknown: HTTP 401. Say with [`challenge`](Self::challenge) how it can become known.
+    pub fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, code::INTERNAL_ERROR, "unauthorized")
+    }
+
+    /// The caller's token lacks `scope`: HTTP 403, with the challenge that names it.
+    ///
+    /// A scope that no header can carry is left out of the challenge.
+    pub fn insufficient_scope(scope: &str) -> Self {
+        let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\"");
+        let rejection = Self::new(StatusCode::FORBIDDEN, code::INTERNAL_ERROR, "insufficient scope");
+        if scope.contains(['"', '\\']) { rejection } else { rejection.challenge(&challenge) }
+    }
+
+    /// What was asked for makes no sense here: `-32602`, HTTP 400.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::INVALID_PARAMS, message)
+    }
+
+    /// The client has not declared capabilities that are needed: `-32021`, HTTP 400.
+    ///
+    /// `required` is a `ClientCapabilities` object with the missing ones, such as `{"sampling": {}}`.
+    pub fn missing_capability(required: impl Into<Value>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code::MISSING_CAPABILITY, "a client capability is missing")
+            .with_data(json!({ "requiredCapabilities": required.into() }))
+    }
+
+    /// An error of the application's own: any code outside of `-32768..=-32000`, HTTP 400 unless
+    /// [`with_status`](Self::with_status) says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// If `code` is reserved. The error is itself a reason to reject, so `?` does in `subscribe`.
+    pub fn application(code: i64, message: impl Into<String>) -> Result<Self, ReservedCode> {
+        match code {
+            -32768..=-32000 => Err(ReservedCode(code)),
+            _ => Ok(Self::new(StatusCode::BAD_REQUEST, code, message)),
+        }
+    }
+
+    /// Adds a `WWW-Authenticate` header. One that is no valid header value is left out.
+    pub fn challenge(self, challenge: &str) -> Self {
+        match HeaderValue::from_str(challenge) {
+            Ok(value) => self.with_header(WWW_AUTHENTICATE, value),
+            Err(_) => self,
+        }
+    }
+
+    /// Adds a header to the HTTP response.
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sets the text that people read.
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.error.message = message.into();
+        self
+    }
+
+    /// Sets the `data` of the error.
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.error.data = Some(data);
+        self
+    }
+
+    /// Sets the HTTP status. One that is no client or server error is left as it was.
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        if status.is_client_error() || status.is_server_error() {
+            self.status = status;
+        }
+        self
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The JSON-RPC error code.
+    #[must_use]
+    pub fn code(&self) -> i64 {
+        self.error.code
+    }
+
+    /// The text that people read.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.error.message
+    }
+
+    pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, Error) {
+        (self.status, self.headers, self.error)
+    }
+}
+
+impl Default for Rejection {
+    /// [`internal`](Self::internal), without a word about what went wrong.
+    fn default() -> Self {
+        Self::internal("internal error")
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.error.message, self.error.code)
+    }
+}
+
+impl std::error::Error for Rejection {}
+
+/// The code is reserved: JSON-RPC and MCP give it a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReservedCode(i64);
+
+impl fmt::Display for ReservedCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the error code {} is reserved: an application's own is outside of -32768..=-32000", self.0)
+    }
+}
+
+impl std::error::Error for ReservedCode {}
+
+impl From<ReservedCode> for Rejection {
+    fn from(error: ReservedCode) -> Self {
+        tracing::error!(%error, "a rejection could not be built");
+        Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reserved_code_cannot_be_given_by_hand() {
+        for code in [-32768, -32603, -32042, -32020, -32002, -32000] {
+            assert_eq!(Rejection::application(code, "x").unwrap_err(), ReservedCode(code));
+        }
+        for code in [-32769, -31999, 0, 4001] {
+            assert_eq!(Rejection::application(code, "x").unwrap().code(), code);
+        }
+        assert_eq!(Rejection::from(ReservedCode(-32000)).code(), code::INTERNAL_ERROR);
+    }
+
+    #[test]
+    fn each_rejection_has_its_code_and_status() {
+        let capability = Rejection::missing_capability(json!({ "sampling": {} }));
+        for (rejection, code, status) in [
+            (Rejection::default(), code::INTERNAL_ERROR, 500),
+            (Rejection::unauthorized(), code::INTERNAL_ERROR, 401),
+            (Rejection::insufficient_scope("files:read"), code::INTERNAL_ERROR, 403),
+            (Rejection::invalid("no"), code::INVALID_PARAMS, 400),
+            (capability, code::MISSING_CAPABILITY, 400),
+        ] {
+            assert_eq!((rejection.code(), rejection.status().as_u16()), (code, status));
+        }
+        let (_, headers, _) = Rejection::insufficient_scope("files:read").into_parts();
+        assert_eq!(headers[WWW_AUTHENTICATE], "Bearer error=\"insufficient_scope\", scope=\"files:read\"");
+    }
+
+    #[test]
+    fn what_no_header_can_carry_is_left_out() {
+        let (_, headers, _) = Rejection::unauthorized().challenge("a\nb").into_parts();
+        assert!(headers.is_empty());
+        let (_, headers, _) = Rejection::insufficient_scope("a\"b").into_parts();
+        assert!(headers.is_empty());
+        assert_eq!(Rejection::default().with_status(StatusCode::OK).status(), 500);
+    }
+}
