@@ -9,6 +9,7 @@ use crate::{
     frame::Frames,
     kind::KINDS,
     pending::{Entry, Pending},
+    protocol::id::RequestId,
     sync::lock,
 };
 
@@ -57,6 +58,10 @@ impl Outbox {
         Self { frames, honoured, state: Mutex::new(State { acknowledged, ..State::default() }) }
     }
 
+    pub(crate) fn id(&self) -> &RequestId {
+        &self.frames.id
+    }
+
     pub(crate) fn honoured(&self) -> &Honoured {
         &self.honoured
     }
@@ -100,6 +105,11 @@ impl Outbox {
     pub(crate) fn is_empty(&self) -> bool {
         let state = lock(&self.state);
         state.acknowledged.is_none() && state.pending.is_empty() && !matches!(state.ending, Ending::Waits(_))
+    }
+
+    /// Whether the last frame was taken.
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(lock(&self.state).ending, Ending::Taken)
     }
 
     /// Everything that waits, as one piece.

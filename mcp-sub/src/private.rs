@@ -1,23 +1,22 @@
 //! What the attribute's code names. No promise of compatibility: the two crates are released together.
 
-use std::future::Future;
-
 pub use core::{
-    future::{Ready, ready},
+    convert::Infallible,
+    future::{Future, ready},
     marker::{PhantomData, Send},
     result::Result,
 };
+pub use std::string::String;
 
 use crate::{channel::Channel, ending::IntoFlow, handler::SubscriptionHandler, rejection::Rejection};
 
-/// One method with `#[emits(...)]`, for the marker type `M` of its name.
+/// One method with `#[emits(...)]`, for the marker type `M` of its name and the event `Ev`.
 ///
 /// The future is opaque here, and `Send` by declaration, so that one that is not is reported at the method, and once.
-pub trait Method<M>: SubscriptionHandler {
-    type Input;
+pub trait Method<M, Ev>: SubscriptionHandler {
     fn call(
         &self,
-        event: &Self::Input,
+        event: &Ev,
         channel: &mut Channel<'_, M>,
         state: &mut Self::State,
     ) -> impl Future<Output: IntoFlow> + Send;
@@ -39,4 +38,11 @@ impl<S, E: Into<Rejection>> Subscribed for Result<S, E> {
     fn into_result(self) -> Result<S, Rejection> {
         self.map_err(Into::into)
     }
+}
+
+/// The body of what the attribute generates beside an error, which nothing runs.
+#[expect(clippy::missing_panics_doc, reason = "the code around it never compiles")]
+#[must_use]
+pub fn unreachable<T>() -> T {
+    unreachable!("there was an error in the block")
 }

@@ -32,7 +32,11 @@ pub struct Rejection {
 
 impl Rejection {
     fn new(status: StatusCode, code: i64, message: impl Into<String>) -> Self {
-        Self { status, error: Error::new(code, message), headers: HeaderMap::new() }
+        Self::from_error(status, Error::new(code, message))
+    }
+
+    pub(crate) fn from_error(status: StatusCode, error: Error) -> Self {
+        Self { status, error, headers: HeaderMap::new() }
     }
 
     /// Something went wrong on the server: `-32603`, HTTP 500. The client reads `message`.

@@ -51,12 +51,12 @@ mod tests {
 
     fn id(json: &str) -> Option<String> {
         let raw: Box<RawValue> = serde_json::from_str(json).unwrap();
-        RequestId::of(&raw, 16).map(|id| id.as_json().to_owned())
+        RequestId::of(&raw, 24).map(|id| id.as_json().to_owned())
     }
 
     #[test]
     fn strings_and_integers_are_kept_to_the_letter() {
-        for json in ["0", "-1", "18446744073709551", r#""""#, r#""1""#, r#""\u00e9\n\"\\""#, "\"é\""] {
+        for json in ["0", "-1", "18446744073709551615", r#""""#, r#""1""#, r#""\u00e9\n\"\\""#, "\"é\""] {
             assert_eq!(id(json).as_deref(), Some(json));
         }
         assert_eq!(id(" 7 ").as_deref(), Some("7"));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn an_id_over_the_limit_is_refused() {
-        assert!(id(&"1".repeat(16)).is_some());
-        assert!(id(&"1".repeat(17)).is_none());
+        assert!(id(&"1".repeat(24)).is_some());
+        assert!(id(&"1".repeat(25)).is_none());
     }
 }

@@ -1,0 +1,124 @@
+//! The one home of every setting.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use serde_json::json;
+
+use crate::{handler::SubscriptionHandler, limits::Limits, subscriptions::Subscriptions};
+
+/// What a server is set to.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// An `Implementation`, as JSON.
+    pub(crate) server_info: Option<Arc<str>>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) limits: Limits,
+    pub(crate) keep_alive: Option<Duration>,
+    pub(crate) hosts: Hosts,
+    /// `None`: those on loopback.
+    pub(crate) origins: Option<Vec<String>>,
+    pub(crate) hold_empty: bool,
+}
+
+/// Whom a request may be addressed to.
+#[derive(Debug)]
+pub(crate) enum Hosts {
+    Loopback,
+    Listed(Vec<String>),
+    Any,
+}
+
+/// Builds [`Subscriptions`]. Every setting has its home here.
+#[must_use]
+pub struct Builder<H: SubscriptionHandler> {
+    handler: H,
+    settings: Settings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            server_info: None,
+            instructions: None,
+            limits: Limits::default(),
+            keep_alive: Some(Duration::from_secs(15)),
+            hosts: Hosts::Loopback,
+            origins: None,
+            hold_empty: false,
+        }
+    }
+}
+
+impl<H: SubscriptionHandler> Builder<H> {
+    pub(crate) fn new(handler: H) -> Self {
+        Self { handler, settings: Settings::default() }
+    }
+
+    /// The name and version that `server/discover` and every result carry. Default: none.
+    pub fn server_info(mut self, name: &str, version: &str) -> Self {
+        self.settings.server_info = Some(json!({ "name": name, "version": version }).to_string().into());
+        self
+    }
+
+    /// How a model uses this server, for `server/discover`. Default: nothing. A [layer](Subscriptions::layer) leaves
+    /// this to the inner server.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.settings.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Every bound. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// After how much silence an SSE comment is sent, so that no one on the way takes the connection for dead; `None`
+    /// switches it off, and so does a duration of zero. Default: 15 s.
+    pub fn keep_alive(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.settings.keep_alive = interval.into().filter(|interval| !interval.is_zero());
+        self
+    }
+
+    /// The hosts, as in `files.example` or `files.example:8443`, that a request may name in `Host`; without a port, any
+    /// port does. Default: those on loopback. This replaces it.
+    pub fn allowed_hosts<S: Into<String>>(mut self, hosts: impl IntoIterator<Item = S>) -> Self {
+        self.settings.hosts = Hosts::Listed(hosts.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Takes requests for any host: for a server behind a proxy that has checked it. `Origin` is still checked.
+    pub fn any_host(mut self) -> Self {
+        self.settings.hosts = Hosts::Any;
+        self
+    }
+
+    /// The origins, as in `https://app.example`, whose pages may send requests. Requests without an `Origin` come from
+    /// no page, and are always taken. Default: those on loopback. This replaces it.
+    ///
+    /// Specification: [Streamable HTTP, Security][spec].
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-&-endpoint
+    pub fn allowed_origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Self {
+        self.settings.origins = Some(origins.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Keeps a stream that honours nothing open, for clients that would otherwise come back in a loop. Default: it is
+    /// acknowledged with nothing in it, and completed.
+    pub fn hold_empty(mut self, hold: bool) -> Self {
+        self.settings.hold_empty = hold;
+        self
+    }
+
+    /// The server, ready to be served.
+    pub fn build(self) -> Subscriptions<H> {
+        Subscriptions::new(self.handler, self.settings)
+    }
+}
+
+impl<H: SubscriptionHandler> fmt::Debug for Builder<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,220 @@
+//! Slots by kind and by URI, so that an event visits only those that it concerns.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::Slot;
+use crate::{
+    filter::Honoured,
+    kind::{KINDS, Kinds},
+};
+
+/// One slot in one list.
+#[derive(Debug)]
+struct Member<E> {
+    key: u64,
+    honoured: Arc<Honoured>,
+    slot: Arc<Slot<E>>,
+}
+
+/// Where a slot stands in the lists.
+#[derive(Debug)]
+struct Entry {
+    honoured: Arc<Honoured>,
+    by_kind: [usize; KINDS.len()],
+    /// In the order of [`Honoured::uris`].
+    by_uri: Box<[usize]>,
+}
+
+#[derive(Debug)]
+pub(super) struct Index<E> {
+    next_key: u64,
+    entries: HashMap<u64, Entry>,
+    by_kind: [Vec<Member<E>>; KINDS.len()],
+    by_uri: HashMap<Arc<str>, Vec<Member<E>>>,
+}
+
+impl<E> Default for Index<E> {
+    fn default() -> Self {
+        Self {
+            next_key: 0,
+            entries: HashMap::new(),
+            by_kind: std::array::from_fn(|_| Vec::new()),
+            by_uri: HashMap::new(),
+        }
+    }
+}
+
+impl<E> Index<E> {
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn insert(&mut self, slot: Arc<Slot<E>>, honoured: Arc<Honoured>) -> u64 {
+        let key = self.next_key;
+        self.next_key += 1;
+        self.place(key, &slot, honoured);
+        key
+    }
+
+    /// The slot of `key` is concerned by what `honoured` allows.
+    pub(super) fn replace(&mut self, key: u64, slot: &Arc<Slot<E>>, honoured: Arc<Honoured>) {
+        self.remove(key);
+        self.place(key, slot, honoured);
+    }
+
+    fn place(&mut self, key: u64, slot: &Arc<Slot<E>>, honoured: Arc<Honoured>) {
+        let member = || Member { key, honoured: honoured.clone(), slot: slot.clone() };
+        let mut by_kind = [0; KINDS.len()];
+        for kind in honoured.kinds().indices() {
+            by_kind[kind] = self.by_kind[kind].len();
+            self.by_kind[kind].push(member());
+        }
+        let place_uri = |uri: &Arc<str>| {
+            let list = self.by_uri.entry(uri.clone()).or_default();
+            list.push(member());
+            list.len() - 1
+        };
+        let by_uri = honoured.uris().iter().map(place_uri).collect();
+        self.entries.insert(key, Entry { honoured, by_kind, by_uri });
+    }
+
+    pub(super) fn remove(&mut self, key: u64) {
+        let Some(entry) = self.entries.remove(&key) else { return };
+        for kind in entry.honoured.kinds().indices() {
+            let place = entry.by_kind[kind];
+            if let Some(moved) = take(&mut self.by_kind[kind], place)
+                && let Some(other) = self.entries.get_mut(&moved)
+            {
+                other.by_kind[kind] = place;
+            }
+        }
+        for (uri, &place) in entry.honoured.uris().iter().zip(&entry.by_uri) {
+            let Some(list) = self.by_uri.get_mut(uri) else { continue };
+            if let Some(moved) = take(list, place)
+                && let Some(other) = self.entries.get_mut(&moved)
+                && let Some(position) = other.honoured.position(uri)
+            {
+                other.by_uri[position] = place;
+            }
+            if list.is_empty() {
+                self.by_uri.remove(uri);
+            }
+        }
+    }
+
+    /// Visits each slot once that an event concerns: one whose method declares `kinds`, published for `uri`.
+    pub(super) fn for_each_concerned(&self, kinds: Kinds, uri: Option<&str>, mut visit: impl FnMut(&Slot<E>)) {
+        let uri = uri.filter(|_| kinds.contains(Kinds::RESOURCES_UPDATED));
+        let members = uri.and_then(|uri| self.by_uri.get(uri));
+        members.into_iter().flatten().for_each(|member| visit(&member.slot));
+        let mut seen = Kinds::NONE;
+        for index in kinds.indices() {
+            let kind = Kinds::at(index);
+            if kind == Kinds::RESOURCES_UPDATED && uri.is_some() {
+                continue;
+            }
+            for member in &self.by_kind[index] {
+                let visited = member.honoured.kinds().intersects(seen)
+                    || uri.is_some_and(|uri| member.honoured.position(uri).is_some());
+                if !visited {
+                    visit(&member.slot);
+                }
+            }
+            seen = seen.union(kind);
+        }
+    }
+}
+
+/// Takes the member at `place` out. Returns the key of the one that stands there now.
+fn take<E>(list: &mut Vec<Member<E>>, place: usize) -> Option<u64> {
+    list.swap_remove(place);
+    // A list that was long once keeps no more than twice what it needs.
+    if list.len() < list.capacity() / 4 {
+        list.shrink_to(list.len() * 2);
+    }
+    list.get(place).map(|member| member.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::filter::RequestedFilter;
+
+    fn honoured(bits: u8, uris: &BTreeSet<u8>) -> Honoured {
+        let kinds = (0..3).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
+        let updates = if uris.is_empty() { Kinds::NONE } else { Kinds::RESOURCES_UPDATED };
+        let uris = uris.iter().map(|uri| format!("x:{uri}").into()).collect();
+        Honoured::new(RequestedFilter { kinds: kinds.union(updates), uris })
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Insert(u8, BTreeSet<u8>),
+        Replace(usize, u8, BTreeSet<u8>),
+        Remove(usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let uris = || proptest::collection::btree_set(0..4_u8, 0..4);
+        proptest::collection::vec(
+            prop_oneof![
+                3 => (0..8_u8, uris()).prop_map(|(bits, uris)| Step::Insert(bits, uris)),
+                1 => (0..20_usize, 0..8_u8, uris()).prop_map(|(i, bits, uris)| Step::Replace(i, bits, uris)),
+                2 => (0..20_usize).prop_map(Step::Remove),
+            ],
+            0..40,
+        )
+    }
+
+    proptest! {
+        /// Whatever was registered, narrowed and removed: an event visits those whom it concerns, each once.
+        #[test]
+        fn an_event_visits_exactly_whom_it_concerns(steps in steps()) {
+            let mut index = Index::<()>::default();
+            let mut model: Vec<(u64, Arc<Slot<()>>, Arc<Honoured>)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Insert(bits, uris) => {
+                        let honoured = Arc::new(honoured(bits, &uris));
+                        let slot = Arc::new(Slot::new(honoured.clone(), 1));
+                        model.push((index.insert(slot.clone(), honoured.clone()), slot, honoured));
+                    }
+                    Step::Replace(i, bits, uris) if !model.is_empty() => {
+                        let i = i % model.len();
+                        model[i].2 = Arc::new(honoured(bits, &uris));
+                        index.replace(model[i].0, &model[i].1, model[i].2.clone());
+                    }
+                    Step::Remove(i) if !model.is_empty() => {
+                        let (key, ..) = model.swap_remove(i % model.len());
+                        index.remove(key);
+                    }
+                    Step::Replace(..) | Step::Remove(_) => {}
+                }
+            }
+            prop_assert_eq!(index.len(), model.len());
+            for bits in 0..16 {
+                let kinds = (0..4).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
+                for uri in [None, Some("x:0"), Some("x:3"), Some("x:none")] {
+                    let mut visited = Vec::new();
+                    index.for_each_concerned(kinds, uri, |slot| visited.push(std::ptr::from_ref(slot)));
+                    let mut expected: Vec<_> = model
+                        .iter()
+                        .filter(|(_, _, honoured)| honoured.concerned(kinds, uri))
+                        .map(|(_, slot, _)| Arc::as_ptr(slot))
+                        .collect();
+                    visited.sort();
+                    expected.sort();
+                    prop_assert_eq!(visited, expected, "{:?} for {:?}", kinds, uri);
+                }
+            }
+            for (key, ..) in model {
+                index.remove(key);
+            }
+            prop_assert!(index.by_uri.is_empty() && index.by_kind.iter().all(Vec::is_empty));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The embedded source of events: who hears of what.
+
+mod index;
+mod slot;
+
+use std::{
+    fmt,
+    sync::{Arc, RwLock},
+    task::Waker,
+};
+
+use self::index::Index;
+pub(crate) use self::slot::{Next, Published, Slot};
+use crate::{
+    filter::Honoured,
+    handler::{HandledBy, SubscriptionHandler},
+    sync::{read, write},
+};
+
+/// Brings events to the subscriptions that they concern.
+///
+/// Every [`Subscriptions`](crate::Subscriptions) has one, behind its `publish`.
+pub struct Hub<H: SubscriptionHandler> {
+    index: Arc<RwLock<Index<H::Event>>>,
+}
+
+impl<H: SubscriptionHandler> Hub<H> {
+    pub(crate) fn new() -> Self {
+        Self { index: Arc::default() }
+    }
+
+    /// Tells every subscription that honours a kind which the event's method declares. Returns how many.
+    ///
+    /// Never waits: a subscription whose slot is full is told later that these kinds changed. Publish after the new
+    /// state can be read, since a client reads it as soon as it is told.
+    pub fn publish<Ev: HandledBy<H>>(&self, event: Ev) -> usize {
+        self.offer(event.into_event(), None)
+    }
+
+    /// Tells every subscription that honours `uri`, and every one that honours another kind which the event's method
+    /// declares. Returns how many. Otherwise as [`publish`](Self::publish).
+    pub fn publish_for<Ev: HandledBy<H>>(&self, uri: impl AsRef<str>, event: Ev) -> usize {
+        self.offer(event.into_event(), Some(uri.as_ref()))
+    }
+
+    fn offer(&self, event: H::Event, uri: Option<&str>) -> usize {
+        let kinds = H::kinds(&event).intersection(H::DECLARED);
+        let mut offer = Offer::Unshared(event);
+        let mut offered = 0;
+        let mut wakers = Vec::new();
+        read(&self.index).for_each_concerned(kinds, uri, |slot| {
+            offered += 1;
+            wakers.extend(slot.offer(offer.shared(kinds, uri)));
+        });
+        // After the lock is released: a waker is foreign code, and may come back here.
+        wakers.into_iter().for_each(Waker::wake);
+        offered
+    }
+
+    /// Makes a slot that hears of what `honoured` allows, from now on.
+    pub(crate) fn register(&self, honoured: Arc<Honoured>, capacity: usize) -> Registration<H::Event> {
+        let slot = Arc::new(Slot::new(honoured.clone(), capacity));
+        let key = write(&self.index).insert(slot.clone(), honoured);
+        Registration { index: self.index.clone(), key, slot }
+    }
+}
+
+impl<H: SubscriptionHandler> Clone for Hub<H> {
+    fn clone(&self) -> Self {
+        Self { index: self.index.clone() }
+    }
+}
+
+impl<H: SubscriptionHandler> fmt::Debug for Hub<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hub").field("subscribers", &read(&self.index).len()).finish()
+    }
+}
+
+/// An event, shared only once somebody is concerned: publishing to nobody allocates nothing.
+enum Offer<E> {
+    Unshared(E),
+    Shared(Arc<Published<E>>),
+    Moving,
+}
+
+impl<E> Offer<E> {
+    fn shared(&mut self, kinds: crate::Kinds, uri: Option<&str>) -> &Arc<Published<E>> {
+        if let Self::Unshared(_) = self
+            && let Self::Unshared(event) = std::mem::replace(self, Self::Moving)
+        {
+            *self = Self::Shared(Arc::new(Published { event, kinds, uri: uri.map(Into::into) }));
+        }
+        match self {
+            Self::Shared(published) => published,
+            Self::Unshared(_) | Self::Moving => unreachable!("it was shared above"),
+        }
+    }
+}
+
+/// A slot in the index. Dropping it takes the slot out.
+pub(crate) struct Registration<E> {
+    index: Arc<RwLock<Index<E>>>,
+    key: u64,
+    slot: Arc<Slot<E>>,
+}
+
+impl<E> Registration<E> {
+    pub(crate) fn slot(&self) -> &Arc<Slot<E>> {
+        &self.slot
+    }
+
+    /// From now on the slot hears only of what `honoured` allows, which is within what it heard of before.
+    ///
+    /// What it holds already stays: the stream checks each event again when it takes it.
+    pub(crate) fn narrow(&self, honoured: Arc<Honoured>) {
+        write(&self.index).replace(self.key, &self.slot, honoured.clone());
+        self.slot.narrow(honoured);
+    }
+}
+
+impl<E> Drop for Registration<E> {
+    fn drop(&mut self) {
+        write(&self.index).remove(self.key);
+    }
+}

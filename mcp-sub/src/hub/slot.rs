@@ -1,0 +1,211 @@
+//! The events of one subscription that its stream has not taken yet.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+};
+
+use crate::{ending::CloseReason, filter::Honoured, kind::Kinds, pending::Pending, sync::lock};
+
+/// An event on its way, shared by all whom it concerns.
+#[derive(Debug)]
+pub(crate) struct Published<E> {
+    pub(crate) event: E,
+    /// What the method of the event declares.
+    pub(crate) kinds: Kinds,
+    /// What it was published for.
+    pub(crate) uri: Option<Box<str>>,
+}
+
+/// What a stream has to do next.
+#[derive(Debug)]
+pub(crate) enum Next<E> {
+    Event(Arc<Published<E>>),
+    /// Events were dropped: this is what they can have changed.
+    CatchUp(Pending),
+    /// Nothing more comes.
+    End(CloseReason),
+}
+
+/// A queue of fixed length. What does not fit leaves a note of what it concerned, so that nothing is lost silently and
+/// the slot never grows.
+#[derive(Debug)]
+pub(crate) struct Slot<E> {
+    capacity: usize,
+    state: Mutex<State<E>>,
+}
+
+#[derive(Debug)]
+struct State<E> {
+    honoured: Arc<Honoured>,
+    events: VecDeque<Arc<Published<E>>>,
+    missed: Pending,
+    ending: Option<CloseReason>,
+    waker: Option<Waker>,
+}
+
+impl<E> Slot<E> {
+    pub(super) fn new(honoured: Arc<Honoured>, capacity: usize) -> Self {
+        let state =
+            State { honoured, events: VecDeque::new(), missed: Pending::default(), ending: None, waker: None };
+        Self { capacity, state: Mutex::new(state) }
+    }
+
+    /// Takes an event in. Returns who has to be woken, if somebody waits.
+    pub(super) fn offer(&self, published: &Arc<Published<E>>) -> Option<Waker> {
+        let mut state = lock(&self.state);
+        let State { honoured, events, missed, ending, waker } = &mut *state;
+        if ending.is_some() {
+            return None;
+        }
+        if events.len() < self.capacity && missed.is_empty() {
+            events.push_back(published.clone());
+        } else {
+            // Once something was missed all is, until the stream has caught up: it is told of each change after the
+            // change anyway, and a later event cannot overtake an earlier one.
+            missed.add_event(honoured, published.kinds, published.uri.as_deref());
+        }
+        waker.take()
+    }
+
+    /// Nothing more is taken in. What is there is still handed out, then the end. The first reason stands.
+    pub(crate) fn end(&self, reason: CloseReason) {
+        let waker = {
+            let mut state = lock(&self.state);
+            state.ending.get_or_insert(reason);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    pub(super) fn narrow(&self, honoured: Arc<Honoured>) {
+        let mut state = lock(&self.state);
+        let missed = std::mem::take(&mut state.missed);
+        state.missed = missed.narrowed(&state.honoured, &honoured);
+        state.honoured = honoured;
+    }
+
+    /// What there is to do now, if anything.
+    pub(crate) fn try_next(&self) -> Option<Next<E>> {
+        lock(&self.state).next()
+    }
+
+    /// What there is to do next.
+    pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Next<E>> {
+        let mut state = lock(&self.state);
+        if let Some(next) = state.next() {
+            return Poll::Ready(next);
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            waker => *waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Whether something waits here to be taken.
+    pub(crate) fn has_waiting(&self) -> bool {
+        let state = lock(&self.state);
+        !state.events.is_empty() || !state.missed.is_empty() || state.ending.is_some()
+    }
+}
+
+impl<E> State<E> {
+    fn next(&mut self) -> Option<Next<E>> {
+        if let Some(event) = self.events.pop_front() {
+            return Some(Next::Event(event));
+        }
+        if !self.missed.is_empty() {
+            return Some(Next::CatchUp(std::mem::take(&mut self.missed)));
+        }
+        self.ending.clone().map(Next::End)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::filter::RequestedFilter;
+
+    fn slot(uris: &[&str], capacity: usize) -> Slot<u32> {
+        let kinds = Kinds::TOOLS_LIST_CHANGED.union(Kinds::RESOURCES_UPDATED);
+        let uris = uris.iter().map(|&uri| Arc::from(uri)).collect();
+        Slot::new(Arc::new(Honoured::new(RequestedFilter { kinds, uris })), capacity)
+    }
+
+    fn offer(slot: &Slot<u32>, event: u32, uri: Option<&str>) {
+        let kinds = if uri.is_some() { Kinds::RESOURCES_UPDATED } else { Kinds::TOOLS_LIST_CHANGED };
+        assert!(slot.offer(&Arc::new(Published { event, kinds, uri: uri.map(Into::into) })).is_none());
+    }
+
+    /// Events by their number, a catch-up by the number of its entries, the end by its name.
+    fn drained(slot: &Slot<u32>) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(next) = slot.try_next() {
+            match next {
+                Next::Event(published) => all.push(published.event.to_string()),
+                Next::CatchUp(mut missed) => missed.drain(|entry| all.push(format!("{entry:?}"))),
+                Next::End(reason) => {
+                    all.push(reason.to_string());
+                    break;
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn promise_4_what_does_not_fit_is_noted_once_for_each_kind_and_uri() {
+        let slot = slot(&["x:a", "x:b"], 2);
+        offer(&slot, 1, None);
+        offer(&slot, 2, None);
+        for event in 3..100 {
+            offer(&slot, event, [Some("x:b"), None, Some("x:none")][event as usize % 3]);
+        }
+        assert_eq!(drained(&slot), ["1", "2", "Uri(1)", "List(0)"]);
+    }
+
+    #[test]
+    fn after_the_catch_up_events_are_taken_in_again() {
+        let slot = slot(&["x:a"], 1);
+        offer(&slot, 1, None);
+        offer(&slot, 2, None);
+        assert!(matches!(slot.try_next(), Some(Next::Event(_))));
+        offer(&slot, 3, None);
+        assert_eq!(drained(&slot), ["List(0)"]);
+        offer(&slot, 4, None);
+        assert_eq!(drained(&slot), ["4"]);
+    }
+
+    #[test]
+    fn a_slot_without_room_still_tells_of_every_change() {
+        let slot = slot(&["x:a"], 0);
+        offer(&slot, 1, Some("x:a"));
+        offer(&slot, 2, Some("x:a"));
+        assert_eq!(drained(&slot), ["Uri(0)"]);
+    }
+
+    #[test]
+    fn what_was_there_is_handed_out_before_the_end_and_nothing_is_taken_in_after_it() {
+        let slot = slot(&[], 8);
+        offer(&slot, 1, None);
+        slot.end(CloseReason::Shutdown);
+        slot.end(CloseReason::Completed);
+        offer(&slot, 2, None);
+        assert_eq!(drained(&slot), ["1", "shutdown"]);
+    }
+
+    #[test]
+    fn narrowing_takes_out_of_the_note_what_is_not_honoured_any_more() {
+        let slot = slot(&["x:a", "x:b"], 0);
+        offer(&slot, 1, Some("x:a"));
+        offer(&slot, 2, Some("x:b"));
+        offer(&slot, 3, None);
+        let left = RequestedFilter { kinds: Kinds::RESOURCES_UPDATED, uris: vec!["x:b".into()] };
+        slot.narrow(Arc::new(Honoured::new(left)));
+        assert_eq!(drained(&slot), ["Uri(0)"]);
+    }
+}

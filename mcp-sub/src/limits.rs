@@ -1,0 +1,114 @@
+//! Every bound, in one place.
+
+use std::time::Duration;
+
+use crate::protocol::filter::FilterLimits;
+
+/// How much a server takes on. The defaults suit a server on the open internet; `0` refuses all.
+///
+/// ```
+/// use mcp_sub::Limits;
+///
+/// let limits = Limits::default().with_streams(500).with_uris(100);
+/// assert_eq!(limits.streams, 500);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Open streams, those whose `subscribe` still runs included. Default: 10,000. Above it: 503.
+    pub streams: usize,
+    /// URIs in one listen. Default: 1,000. Above it: `-32602`.
+    pub uris: usize,
+    /// Bytes of all URIs in one listen. Default: 64 KiB. Above it: `-32602`.
+    pub uri_bytes: usize,
+    /// Bytes of a request's id, as JSON. Default: 8 KiB. Above it: `-32600`.
+    pub id_bytes: usize,
+    /// Bytes of a request's body. Default: 1 MiB for [`http`](crate::Subscriptions::http), 16 MiB for
+    /// [`layer`](crate::Subscriptions::layer), where it has to hold every call of the inner server. Above it: 413.
+    pub body: Option<usize>,
+    /// Events that wait for one stream. Default: 256. Above it they are not queued: the stream is told afterwards, once
+    /// for each kind and URI, what they can have changed.
+    pub slot: usize,
+    /// How long `subscribe` may take. Default: 30 s. Above it: 503.
+    pub subscribe_timeout: Duration,
+    /// How long frames may wait for a client that takes none. Default: 60 s. Above it the stream ends, as
+    /// [`Stalled`](crate::CloseReason::Stalled).
+    pub write_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            streams: 10_000,
+            uris: 1_000,
+            uri_bytes: 64 * 1024,
+            id_bytes: 8 * 1024,
+            body: None,
+            slot: 256,
+            subscribe_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// Sets [`streams`](Self::streams).
+    #[must_use]
+    pub fn with_streams(mut self, streams: usize) -> Self {
+        self.streams = streams;
+        self
+    }
+
+    /// Sets [`uris`](Self::uris).
+    #[must_use]
+    pub fn with_uris(mut self, uris: usize) -> Self {
+        self.uris = uris;
+        self
+    }
+
+    /// Sets [`uri_bytes`](Self::uri_bytes).
+    #[must_use]
+    pub fn with_uri_bytes(mut self, bytes: usize) -> Self {
+        self.uri_bytes = bytes;
+        self
+    }
+
+    /// Sets [`id_bytes`](Self::id_bytes).
+    #[must_use]
+    pub fn with_id_bytes(mut self, bytes: usize) -> Self {
+        self.id_bytes = bytes;
+        self
+    }
+
+    /// Sets [`body`](Self::body).
+    #[must_use]
+    pub fn with_body(mut self, bytes: usize) -> Self {
+        self.body = Some(bytes);
+        self
+    }
+
+    /// Sets [`slot`](Self::slot).
+    #[must_use]
+    pub fn with_slot(mut self, events: usize) -> Self {
+        self.slot = events;
+        self
+    }
+
+    /// Sets [`subscribe_timeout`](Self::subscribe_timeout).
+    #[must_use]
+    pub fn with_subscribe_timeout(mut self, timeout: Duration) -> Self {
+        self.subscribe_timeout = timeout;
+        self
+    }
+
+    /// Sets [`write_timeout`](Self::write_timeout).
+    #[must_use]
+    pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
+        self.write_timeout = timeout;
+        self
+    }
+
+    pub(crate) fn filter(&self) -> FilterLimits {
+        FilterLimits { uris: self.uris, uri_bytes: self.uri_bytes }
+    }
+}

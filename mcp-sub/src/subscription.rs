@@ -1,0 +1,305 @@
+//! One open stream: accept → acknowledge → run → end. Knows no transport.
+//!
+//! The handler's methods run inside one boxed future, which the transport polls whenever it has room for frames. The
+//! future owns the subscription's state, through a guard that calls `handle_close` when it is dropped. So whoever ends
+//! the stream, the transport or the registry, does it in the same way: take the future and drop it.
+
+use std::{
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+    time::Instant,
+};
+
+use bytes::Bytes;
+
+use crate::{
+    channel::Channel,
+    ending::{CloseReason, Flow, IntoFlow},
+    frame::Frames,
+    handler::SubscriptionHandler,
+    hub::{Next, Registration, Slot},
+    outbox::{Outbox, Taken},
+    registry::{Closer, Permit},
+    sync::lock,
+};
+
+/// What a transport and the registry see of a subscription.
+pub(crate) trait Stream: Send + Sync {
+    /// The next frames, all that there are; `None` after the last one.
+    fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// Says that the transport sends something of its own, such as a keep-alive.
+    fn note_sent(&self);
+
+    /// Ends it in good order: first what waits, then the result.
+    fn end(&self, reason: CloseReason);
+
+    /// Ends it now. The client still finds the ending, if it takes it.
+    fn abort(&self, reason: CloseReason);
+
+    /// Whether the last frame was taken.
+    fn is_finished(&self) -> bool;
+
+    fn progress(&self) -> Progress;
+}
+
+/// How far the transport is, for the registry's sweeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// How often the transport came for frames.
+    pub(crate) polls: u64,
+    /// Whether it has taken frames, did not come back since, and more wait.
+    pub(crate) behind: bool,
+}
+
+/// An accepted subscription, before its stream runs.
+pub(crate) struct Accepted<H: SubscriptionHandler> {
+    pub(crate) handler: Arc<H>,
+    pub(crate) state: H::State,
+    pub(crate) frames: Frames,
+    pub(crate) honoured: Arc<crate::filter::Honoured>,
+    pub(crate) registration: Registration<H::Event>,
+    pub(crate) permit: Permit,
+    pub(crate) closer: Closer,
+    /// Whether a stream that honours nothing stays open.
+    pub(crate) hold_empty: bool,
+}
+
+pub(crate) struct Subscription<E> {
+    shared: Arc<Shared>,
+    slot: Arc<Slot<E>>,
+    task: Mutex<Task>,
+}
+
+/// What the future and those who end it have in common.
+struct Shared {
+    outbox: Outbox,
+    /// Why somebody ended it before it ended itself.
+    aborted: Mutex<Option<CloseReason>>,
+}
+
+struct Task {
+    run: Run,
+    polls: u64,
+    /// Whether the last poll gave the transport something.
+    sent: bool,
+    waker: Option<Waker>,
+}
+
+/// The future is out while it is polled, so that no lock is held while a handler's method runs.
+enum Run {
+    Idle(Pin<Box<dyn Future<Output = ()> + Send>>),
+    Polled,
+    Ended,
+}
+
+impl<E: Send + Sync + 'static> Subscription<E> {
+    /// The stream, with its acknowledgement waiting.
+    pub(crate) fn start<H: SubscriptionHandler<Event = E>>(accepted: Accepted<H>) -> Arc<Self> {
+        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty } = accepted;
+        tracing::debug!(id = %frames.id, kinds = ?honoured.kinds(), uris = honoured.uris().len(), "subscription opened");
+        let complete = honoured.is_empty() && !hold_empty;
+        let shared = Arc::new(Shared { outbox: Outbox::new(frames, honoured), aborted: Mutex::new(None) });
+        let slot = registration.slot().clone();
+        if complete {
+            slot.end(CloseReason::Completed);
+        }
+        let guard = Guard {
+            handler,
+            state: Some(state),
+            shared: shared.clone(),
+            reason: None,
+            closer,
+            opened: Instant::now(),
+            _registration: registration,
+            _permit: permit,
+        };
+        let run = Run::Idle(Box::pin(run(guard, slot.clone())));
+        let task = Mutex::new(Task { run, polls: 0, sent: false, waker: None });
+        Arc::new(Self { shared, slot, task })
+    }
+
+    /// Polls the future, if there is one.
+    fn poll_run(&self, cx: &mut Context<'_>) {
+        let mut future = {
+            let mut task = lock(&self.task);
+            task.polls += 1;
+            task.sent = false;
+            match std::mem::replace(&mut task.run, Run::Polled) {
+                Run::Idle(future) => future,
+                other => {
+                    task.run = other;
+                    return;
+                }
+            }
+        };
+        let polled = future.as_mut().poll(cx);
+        {
+            let mut task = lock(&self.task);
+            if polled.is_pending() && matches!(task.run, Run::Polled) {
+                task.run = Run::Idle(future);
+                match &mut task.waker {
+                    Some(waker) => waker.clone_from(cx.waker()),
+                    waker => *waker = Some(cx.waker().clone()),
+                }
+                return;
+            }
+            task.run = Run::Ended;
+        }
+        drop_caught(future);
+    }
+}
+
+impl<E: Send + Sync + 'static> Stream for Subscription<E> {
+    fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.poll_run(cx);
+        match self.shared.outbox.take() {
+            Taken::Frames(frames) => {
+                self.note_sent();
+                Poll::Ready(Some(frames))
+            }
+            Taken::Nothing => Poll::Pending,
+            Taken::End => Poll::Ready(None),
+        }
+    }
+
+    fn note_sent(&self) {
+        lock(&self.task).sent = true;
+    }
+
+    fn end(&self, reason: CloseReason) {
+        self.slot.end(reason);
+    }
+
+    fn abort(&self, reason: CloseReason) {
+        put_ending(&self.shared.outbox, &reason);
+        lock(&self.shared.aborted).get_or_insert(reason);
+        let (run, waker) = {
+            let mut task = lock(&self.task);
+            (std::mem::replace(&mut task.run, Run::Ended), task.waker.take())
+        };
+        if let Run::Idle(future) = run {
+            drop_caught(future);
+        }
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.shared.outbox.is_finished()
+    }
+
+    fn progress(&self) -> Progress {
+        let (polls, sent) = {
+            let task = lock(&self.task);
+            (task.polls, task.sent)
+        };
+        Progress { polls, behind: sent && (!self.shared.outbox.is_empty() || self.slot.has_waiting()) }
+    }
+}
+
+/// A future of a user's may panic as it is dropped.
+fn drop_caught(future: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    if catch_unwind(AssertUnwindSafe(|| drop(future))).is_err() {
+        tracing::error!("a handler's method panicked while it was dropped");
+    }
+}
+
+/// The last frame that a client gets, where it gets one.
+fn put_ending(outbox: &Outbox, reason: &CloseReason) {
+    match reason {
+        CloseReason::Completed | CloseReason::Stopped(_) | CloseReason::Shutdown => outbox.complete(),
+        CloseReason::Disconnected => {}
+        CloseReason::Failed(_) => outbox.fail(reason.name(), "the server's subscription handler failed"),
+        CloseReason::Panicked => outbox.fail(reason.name(), "the server's subscription handler panicked"),
+        CloseReason::Stalled => outbox.fail(reason.name(), "the client took no frames for too long"),
+    }
+}
+
+async fn run<H: SubscriptionHandler>(mut guard: Guard<H>, slot: Arc<Slot<H::Event>>) {
+    let Guard { handler, state, shared, .. } = &mut guard;
+    let state = state.as_mut().expect("it is taken when the guard is dropped");
+    let reason = {
+        let mut serving = pin!(serve(&**handler, &slot, &shared.outbox, state));
+        // A panic ends this subscription and no other. It is caught here, below the guard, which tells why.
+        poll_fn(|cx| {
+            let polled = catch_unwind(AssertUnwindSafe(|| serving.as_mut().poll(cx)));
+            polled.unwrap_or(Poll::Ready(CloseReason::Panicked))
+        })
+        .await
+    };
+    put_ending(&shared.outbox, &reason);
+    guard.reason = Some(reason);
+}
+
+/// How many events at most are handled before the transport gets its frames.
+const ROUND: usize = 256;
+
+async fn serve<H: SubscriptionHandler>(
+    handler: &H,
+    slot: &Slot<H::Event>,
+    outbox: &Outbox,
+    state: &mut H::State,
+) -> CloseReason {
+    let mut channel = Channel::new(outbox);
+    loop {
+        // While a frame is untaken, no event is taken. The transport polls again when it has taken them all.
+        poll_fn(|_| if outbox.is_empty() { Poll::Ready(()) } else { Poll::Pending }).await;
+        let mut next = Some(poll_fn(|cx| slot.poll_next(cx)).await);
+        for _ in 0..ROUND {
+            match next {
+                Some(Next::Event(published)) => {
+                    // It may have been queued before `subscribe` took away what it is about.
+                    if outbox.honoured().concerned(published.kinds, published.uri.as_deref()) {
+                        let handled = handler.handle_event(&published.event, &mut channel, state).await;
+                        match handled.into_flow() {
+                            Ok(Flow::Continue) => {}
+                            Ok(Flow::Stop(reason)) => return CloseReason::Stopped(reason),
+                            Err(error) => return CloseReason::Failed(error),
+                        }
+                    }
+                }
+                Some(Next::CatchUp(missed)) => outbox.add_all(missed),
+                Some(Next::End(reason)) => return reason,
+                None => break,
+            }
+            next = slot.try_next();
+        }
+    }
+}
+
+/// Owns what a subscription has, and closes it exactly once.
+struct Guard<H: SubscriptionHandler> {
+    handler: Arc<H>,
+    state: Option<H::State>,
+    shared: Arc<Shared>,
+    /// Why `serve` returned, if it did.
+    reason: Option<CloseReason>,
+    closer: Closer,
+    opened: Instant,
+    _registration: Registration<H::Event>,
+    _permit: Permit,
+}
+
+impl<H: SubscriptionHandler> Drop for Guard<H> {
+    fn drop(&mut self) {
+        let aborted = || lock(&self.shared.aborted).clone();
+        let reason = self.reason.take().or_else(aborted).unwrap_or(CloseReason::Disconnected);
+        let (id, open) = (self.shared.outbox.id(), self.opened.elapsed());
+        match &reason {
+            CloseReason::Failed(_) | CloseReason::Panicked => {
+                tracing::error!(%id, %reason, ?open, "subscription failed");
+            }
+            CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
+            _ => tracing::debug!(%id, %reason, ?open, "subscription ended"),
+        }
+        if let Some(state) = self.state.take() {
+            let handler = self.handler.clone();
+            self.closer.spawn(async move { handler.handle_close(reason, state).await });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Subscriptions alone on an MCP endpoint.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use http::{Method, Request, Response, StatusCode};
+use serde_json::json;
+use tower_service::Service;
+
+use super::{
+    answer::{self, Refusal},
+    body::Body,
+    discover,
+    gate::{self, BoxError},
+    listen::listen,
+    source,
+};
+use crate::{
+    handler::SubscriptionHandler,
+    protocol::{DISCOVER, LISTEN, VERSION, error::Error, request::Message},
+    rejection::Rejection,
+    subscriptions::Subscriptions,
+};
+
+/// The largest body where nothing else is set: a listen with its URIs.
+const BODY: usize = 1024 * 1024;
+
+impl<H: SubscriptionHandler> Subscriptions<H> {
+    /// A complete MCP endpoint that serves subscriptions and nothing else: `server/discover`, `subscriptions/listen`, and
+    /// the empty lists of the families that it advertises.
+    ///
+    /// It is a `tower` service over `http` types, for axum's `route_service` and for bare hyper. It has to run inside a
+    /// tokio runtime with its timer enabled.
+    ///
+    /// Who listens is not checked here: put authentication around it, and read its outcome in `subscribe`, from
+    /// [`ListenRequest::extension`](crate::ListenRequest::extension).
+    pub fn http(&self) -> Http<H> {
+        Http { subscriptions: self.clone() }
+    }
+}
+
+/// The service of [`Subscriptions::http`].
+pub struct Http<H: SubscriptionHandler> {
+    subscriptions: Subscriptions<H>,
+}
+
+impl<H: SubscriptionHandler> Clone for Http<H> {
+    fn clone(&self) -> Self {
+        Self { subscriptions: self.subscriptions.clone() }
+    }
+}
+
+impl<H: SubscriptionHandler> fmt::Debug for Http<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Http").field(&self.subscriptions).finish()
+    }
+}
+
+impl<H, B> Service<Request<B>> for Http<H>
+where
+    H: SubscriptionHandler,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let subscriptions = self.subscriptions.clone();
+        Box::pin(async move { Ok(serve(&subscriptions, request).await.unwrap_or_else(Refusal::into_response)) })
+    }
+}
+
+async fn serve<H, B>(subscriptions: &Subscriptions<H>, request: Request<B>) -> Result<Response<Body>, Refusal>
+where
+    H: SubscriptionHandler,
+    B: http_body::Body,
+    B::Error: Into<BoxError>,
+{
+    let settings = subscriptions.settings();
+    let (parts, body) = request.into_parts();
+    source::check(settings, &parts)?;
+    if parts.method != Method::POST {
+        return Err(Refusal::method_not_allowed());
+    }
+    gate::content_type(&parts.headers)?;
+    let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
+    let request = match Message::of(gate::parse(&body)?, settings.limits.id_bytes)? {
+        Message::Request(request) => request,
+        Message::Notification => return Ok(answer::accepted()),
+    };
+    gate::check(&parts.headers, &request)?;
+    match &*request.method {
+        LISTEN => listen(subscriptions, parts, &request, H::DECLARED).await,
+        DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, H::DECLARED))),
+        method => match discover::empty_list(settings, H::DECLARED, method) {
+            Some(list) => Ok(answer::result(&request.id, &list)),
+            None => Err(Refusal::new(Some(request.id.clone()), not_found(method))),
+        },
+    }
+}
+
+fn not_found(method: &str) -> Rejection {
+    let mut error = Error::method_not_found(method);
+    if method == "initialize" {
+        // An older client, or one that tries: it learns what it can do instead.
+        error.message = format!("method not found: initialize; this server supports {VERSION}, which has no handshake");
+        error = error.with_data(json!({ "supported": [VERSION] }));
+    }
+    Rejection::from_error(StatusCode::NOT_FOUND, error)
+}

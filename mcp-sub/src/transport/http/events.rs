@@ -1,0 +1,75 @@
+//! A subscription's stream as server-sent events.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::time::{Instant, Sleep};
+
+use crate::{frame::Framing, registry::EventStream};
+
+/// Each message is one `data` line. No `id` and no `retry`: these streams cannot be resumed.
+pub(super) const SSE: Framing = Framing { before: b"data: ", after: b"\n\n" };
+
+/// A comment, which clients ignore.
+const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
+
+/// Frames as they come, and a comment after each silence of the keep-alive's interval.
+pub(super) struct Events {
+    stream: EventStream,
+    keep_alive: Option<KeepAlive>,
+}
+
+struct KeepAlive {
+    interval: Duration,
+    last_sent: Instant,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Events {
+    pub(super) fn new(stream: EventStream, interval: Option<Duration>) -> Self {
+        let keep_alive = interval.map(|interval| KeepAlive {
+            interval,
+            last_sent: Instant::now(),
+            sleep: Box::pin(tokio::time::sleep(interval)),
+        });
+        Self { stream, keep_alive }
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Poll::Ready(frames) = self.stream.poll_frames(cx) {
+            if let Some(keep_alive) = &mut self.keep_alive {
+                keep_alive.last_sent = Instant::now();
+            }
+            return Poll::Ready(frames);
+        }
+        if let Some(keep_alive) = &mut self.keep_alive
+            && keep_alive.poll_due(cx).is_ready()
+        {
+            self.stream.note_sent();
+            return Poll::Ready(Some(KEEP_ALIVE));
+        }
+        Poll::Pending
+    }
+}
+
+impl KeepAlive {
+    fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.sleep.as_mut().poll(cx).is_ready() {
+            // The timer is moved only when it fires: a frame costs it nothing.
+            let now = Instant::now();
+            let due = self.last_sent + self.interval;
+            if due <= now {
+                self.last_sent = now;
+                self.sleep.as_mut().reset(now + self.interval);
+                return Poll::Ready(());
+            }
+            self.sleep.as_mut().reset(due);
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,161 @@
+//! What every request of revision 2026-07-28 has to get right before its method matters.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use http::{HeaderName, StatusCode, header::HeaderMap};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{json, value::RawValue};
+
+use super::{accept, answer::Refusal};
+use crate::protocol::{
+    VERSION,
+    error::{Error, code},
+    request::{Request, syntax},
+};
+
+pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+pub(super) fn content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    if accept::is_json(headers) {
+        return Ok(());
+    }
+    let error = Error::invalid_request("`Content-Type` must be application/json");
+    Err(Refusal::status(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
+}
+
+/// Reads the body, up to `limit` bytes.
+pub(super) async fn collect<B>(body: B, limit: usize) -> Result<Bytes, Refusal>
+where
+    B: http_body::Body,
+    B::Error: Into<BoxError>,
+{
+    let too_large = || {
+        let error = Error::invalid_request(format!("the body has more than {limit} bytes"));
+        Refusal::status(StatusCode::PAYLOAD_TOO_LARGE, error.with_data(json!({ "limit": "body" })))
+    };
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large());
+    }
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(error) => {
+            let message = format!("the body could not be read: {error}");
+            Err(Refusal::bad_request(None, Error::new(code::PARSE_ERROR, message)))
+        }
+    }
+}
+
+pub(super) fn parse(body: &[u8]) -> Result<&RawValue, Refusal> {
+    syntax(body).map_err(|error| Refusal::bad_request(None, error))
+}
+
+/// The headers that mirror the body, and the fields of `_meta`, in the order in which they are judged.
+///
+/// Specification: [Streamable HTTP, Request Metadata][spec].
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
+pub(super) fn check(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refusal> {
+    let mismatch = |message: String| Err(Error::header_mismatch(message));
+    let checked = || {
+        let body = request.version();
+        match single(headers, &PROTOCOL_VERSION) {
+            Value::Missing if request.method == "initialize" => return Err(handshake(request)),
+            Value::Missing => return mismatch("the header `MCP-Protocol-Version` is missing".into()),
+            Value::Ambiguous => return mismatch("the header `MCP-Protocol-Version` is not one text".into()),
+            Value::One(version) => match body {
+                Some(body) if body != version => {
+                    return mismatch(format!(
+                        "the header `MCP-Protocol-Version: {version}` differs from {body:?} in the body's `_meta`"
+                    ));
+                }
+                _ if version != VERSION => return Err(Error::unsupported_version(Some(version))),
+                _ => {}
+            },
+        }
+        mirrored(headers, "Mcp-Method", &METHOD, &request.method)?;
+        request.check_meta()
+    };
+    checked().map_err(|error| Refusal::bad_request(Some(&request.id), error))
+}
+
+/// `Mcp-Name`, where it is required.
+pub(super) fn check_name(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refusal> {
+    let source = match &*request.method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return Ok(()),
+    };
+    // Without the member there is nothing to mirror; the inner server says what is wrong.
+    let Some(name) = request.params.as_ref().and_then(|params| params.str(source)) else { return Ok(()) };
+    mirrored(headers, "Mcp-Name", &NAME, &name)
+        .map_err(|error| Refusal::bad_request(Some(&request.id), error))
+}
+
+/// A client of an older revision begins with `initialize`: it learns which one is served.
+fn handshake(request: &Request<'_>) -> Error {
+    let requested = request.params.as_ref().and_then(|params| params.str("protocolVersion"));
+    Error::unsupported_version(requested.as_deref())
+}
+
+fn mirrored(headers: &HeaderMap, shown: &str, name: &HeaderName, body: &str) -> Result<(), Error> {
+    match single(headers, name) {
+        Value::Missing => Err(Error::header_mismatch(format!("the header `{shown}` is missing"))),
+        Value::Ambiguous => Err(Error::header_mismatch(format!("the header `{shown}` is not one text"))),
+        Value::One(value) if decoded(value).as_deref() == Some(body) => Ok(()),
+        Value::One(value) => {
+            Err(Error::header_mismatch(format!("the header `{shown}: {value}` differs from {body:?} in the body")))
+        }
+    }
+}
+
+enum Value<'a> {
+    Missing,
+    One(&'a str),
+    /// Several that differ, or one that is no text.
+    Ambiguous,
+}
+
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Value<'a> {
+    let mut values = headers.get_all(name).iter();
+    let Some(first) = values.next() else { return Value::Missing };
+    match first.to_str() {
+        Ok(text) if values.all(|other| other == first) => Value::One(text),
+        _ => Value::Ambiguous,
+    }
+}
+
+/// The text behind `=?base64?…?=`.
+///
+/// Specification: [Streamable HTTP, Value Encoding][spec].
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding
+fn decoded(value: &str) -> Option<String> {
+    match value.strip_prefix("=?base64?").and_then(|value| value.strip_suffix("?=")) {
+        Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok(),
+        None => Some(value.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_encoded_value_is_decoded_before_it_is_compared() {
+        for (value, text) in [
+            ("us-west1", Some("us-west1")),
+            ("=?base64?SGVsbG8sIOS4lueVjA==?=", Some("Hello, 世界")),
+            ("=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", Some("=?base64?literal?=")),
+            ("=?BASE64?SGVsbG8=?=", Some("=?BASE64?SGVsbG8=?=")),
+            ("=?base64?not base64?=", None),
+            ("=?base64?/w==?=", None),
+        ] {
+            assert_eq!(decoded(value).as_deref(), text, "{value}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Subscriptions over an MCP server that exists.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, request::Parts};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use super::{
+    answer::{self, Refusal},
+    body::Body,
+    gate::{self, BoxError, PROTOCOL_VERSION},
+    inner::{Carried, Inner, RequestBody},
+    listen::listen,
+    source,
+};
+use crate::{
+    handler::SubscriptionHandler,
+    protocol::{
+        DISCOVER, LISTEN, VERSION,
+        request::{Message, Request as McpRequest},
+    },
+    subscriptions::Subscriptions,
+};
+
+/// The largest body where nothing else is set: any call of the inner server.
+const BODY: usize = 16 * 1024 * 1024;
+
+impl<H: SubscriptionHandler> Subscriptions<H> {
+    /// Subscriptions over an MCP server that exists: any `tower` service that speaks Streamable HTTP, such as `rmcp`'s.
+    ///
+    /// **Authentication belongs outside of this layer**: `subscriptions/listen` never reaches the inner server, so
+    /// whatever the inner server checks, a listen is not checked by it.
+    ///
+    /// - `subscriptions/listen` is answered here.
+    /// - In the inner server's answer to `server/discover` the flags about subscriptions (`listChanged`, `subscribe`)
+    ///   are replaced by what this handler declares. A family, such as `prompts`, that the inner server does not
+    ///   advertise is neither added nor honoured.
+    /// - A message that says it is of revision 2026-07-28, in its header or in its `_meta`, has to be right about it:
+    ///   headers and body must agree. What does not get the specification's answer, and the inner server never sees it.
+    /// - `Host`, `Origin` and JSON syntax hold for everything.
+    /// - All else passes through untouched: requests of other methods, `GET` and `DELETE`, `initialize` and sessions of
+    ///   older revisions. Responses are never buffered. Requests are, up to [`Limits::body`](crate::Limits::body).
+    ///
+    /// A publisher that changes what the inner server lists calls [`publish`](Self::publish) after the change can be
+    /// read.
+    pub fn layer<S>(&self, inner: S) -> Layered<H, S> {
+        Layered { subscriptions: self.clone(), inner, carried: Carried::default() }
+    }
+}
+
+impl<H: SubscriptionHandler, S> Layer<S> for Subscriptions<H> {
+    type Service = Layered<H, S>;
+
+    fn layer(&self, inner: S) -> Layered<H, S> {
+        Self::layer(self, inner)
+    }
+}
+
+/// The service of [`Subscriptions::layer`].
+pub struct Layered<H: SubscriptionHandler, S> {
+    subscriptions: Subscriptions<H>,
+    inner: S,
+    carried: Carried,
+}
+
+impl<H: SubscriptionHandler, S: Clone> Clone for Layered<H, S> {
+    fn clone(&self) -> Self {
+        Self {
+            subscriptions: self.subscriptions.clone(),
+            inner: self.inner.clone(),
+            carried: self.carried.clone(),
+        }
+    }
+}
+
+impl<H: SubscriptionHandler, S> fmt::Debug for Layered<H, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layered").field("subscriptions", &self.subscriptions).finish_non_exhaustive()
+    }
+}
+
+impl<H, S, B, R> Service<Request<B>> for Layered<H, S>
+where
+    H: SubscriptionHandler,
+    S: Service<Request<RequestBody<B>>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send,
+    S::Error: Send,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    type Response = Response<Body<R>>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body<R>>, S::Error>> + Send>>;
+
+    /// Always ready: a listen does not wait for the inner server, every other request does in its future.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let subscriptions = self.subscriptions.clone();
+        let inner = Inner { service: self.inner.clone(), carried: self.carried.clone() };
+        Box::pin(async move {
+            match serve(&subscriptions, inner, request).await {
+                Err(Stop::Refused(refusal)) => Ok(refusal.into_response()),
+                Err(Stop::Failed(error)) => Err(error),
+                Ok(response) => Ok(response),
+            }
+        })
+    }
+}
+
+/// Why a request came to nothing.
+pub(super) enum Stop<E> {
+    Refused(Refusal),
+    /// The inner service failed as a service.
+    Failed(E),
+}
+
+impl<E> From<Refusal> for Stop<E> {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+async fn serve<H, S, B, R>(
+    subscriptions: &Subscriptions<H>,
+    inner: Inner<S>,
+    request: Request<B>,
+) -> Result<Response<Body<R>>, Stop<S::Error>>
+where
+    H: SubscriptionHandler,
+    S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+    R: http_body::Body<Data = Bytes>,
+    R::Error: Into<BoxError>,
+{
+    let settings = subscriptions.settings();
+    let (parts, body) = request.into_parts();
+    source::check(settings, &parts)?;
+    if parts.method != Method::POST {
+        return inner.pass(parts, RequestBody::passed(body)).await;
+    }
+    let limit = settings.limits.body.unwrap_or(BODY);
+    let body = gate::collect(body, limit).await?;
+    let json = gate::parse(&body)?;
+    let message = Message::of(json, settings.limits.id_bytes);
+    if !is_modern(&parts, &message, &body) {
+        return inner.pass(parts, RequestBody::buffered(body)).await;
+    }
+    gate::content_type(&parts.headers)?;
+    let request = match message.map_err(Refusal::from)? {
+        Message::Request(request) => request,
+        Message::Notification => return Ok(answer::accepted()),
+    };
+    gate::check(&parts.headers, &request)?;
+    gate::check_name(&parts.headers, &request)?;
+    match &*request.method {
+        LISTEN => {
+            let carried = inner.carried(&parts, &request, settings, H::DECLARED).await?;
+            Ok(listen(subscriptions, parts, &request, carried).await?)
+        }
+        DISCOVER => inner.discover(parts, body.clone(), &request, limit, H::DECLARED).await,
+        _ => inner.pass(parts, RequestBody::buffered(body)).await,
+    }
+}
+
+/// Whether the message says that it is of revision 2026-07-28. One that cannot be read counts if it names it at all: two
+/// readers may make different things of it.
+fn is_modern(
+    parts: &Parts,
+    message: &Result<Message<'_>, crate::protocol::request::Malformed>,
+    body: &[u8],
+) -> bool {
+    if parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
+        return true;
+    }
+    match message {
+        Ok(Message::Request(request)) => names_version(request),
+        Ok(Message::Notification) => false,
+        Err(_) => body.windows(VERSION.len()).any(|window| window == VERSION.as_bytes()),
+    }
+}
+
+fn names_version(request: &McpRequest<'_>) -> bool {
+    request.version().as_deref() == Some(VERSION)
+}

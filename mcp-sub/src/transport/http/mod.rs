@@ -1,0 +1,17 @@
+//! Streamable HTTP, as a `tower` service and as a layer over one.
+//!
+//! Specification: [Streamable HTTP](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http).
+
+mod accept;
+mod alone;
+mod answer;
+mod body;
+mod discover;
+mod events;
+mod gate;
+mod inner;
+mod layer;
+mod listen;
+mod source;
+
+pub use self::{alone::Http, body::Body, inner::RequestBody, layer::Layered};

@@ -1,0 +1,3 @@
+//! Ways to serve subscriptions.
+
+pub(crate) mod http;
