@@ -6,7 +6,6 @@ pub use core::{
     marker::{PhantomData, Send},
     result::Result,
 };
-pub use std::string::String;
 
 use crate::{channel::Channel, ending::IntoFlow, handler::SubscriptionHandler, rejection::Rejection};
 
@@ -38,11 +37,4 @@ impl<S, E: Into<Rejection>> Subscribed for Result<S, E> {
     fn into_result(self) -> Result<S, Rejection> {
         self.map_err(Into::into)
     }
-}
-
-/// The body of what the attribute generates beside an error, which nothing runs.
-#[expect(clippy::missing_panics_doc, reason = "the code around it never compiles")]
-#[must_use]
-pub fn unreachable<T>() -> T {
-    unreachable!("there was an error in the block")
 }

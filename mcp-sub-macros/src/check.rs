@@ -1,0 +1,57 @@
+//! What takes more than one method to see.
+
+use quote::ToTokens;
+
+use crate::{
+    errors::Errors,
+    model::{Callee, Handler},
+};
+
+pub(crate) fn handler(errors: &Errors, handler: &Handler) {
+    let Some(name) = &handler.name else { return };
+    if handler.subscribe.is_empty() {
+        let help = "add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>` to this block";
+        errors.at(name, format_args!("`{name}` has no method `subscribe`\nhelp: {help}"));
+    }
+    once(errors, handler.subscribe.iter().map(|subscribe| &subscribe.callee));
+    once(errors, handler.close.iter().map(|close| &close.callee));
+    one_method_for_each_event(errors, handler);
+    // A method that was reported may be missing from the model.
+    if handler.methods.is_empty() && errors.is_empty() {
+        let help = "put `#[emits(...)]` on a method that takes an event: `fn happened(&self, event: &EVENT, channel: &mut Channel<'_>)`";
+        errors.at(name, format_args!("no method of `{name}` has `#[emits(...)]`: its clients would never hear a thing\nhelp: {help}"));
+    }
+}
+
+/// Methods that are never compiled together may share a name, or an event. It is not for an attribute to evaluate a
+/// `#[cfg]`: if there is one, rustc finds the two.
+fn are_both_compiled(one: &Callee, other: &Callee) -> bool {
+    one.cfgs.is_empty() && other.cfgs.is_empty()
+}
+
+fn once<'a>(errors: &Errors, callees: impl Iterator<Item = &'a Callee>) {
+    let callees: Vec<&Callee> = callees.collect();
+    for (position, callee) in callees.iter().enumerate() {
+        if callees[..position].iter().any(|first| are_both_compiled(first, callee)) {
+            errors.at(&callee.ident, format_args!("a second `{}`: a handler has one", callee.ident));
+        }
+    }
+}
+
+fn one_method_for_each_event(errors: &Errors, handler: &Handler) {
+    for (position, method) in handler.methods.iter().enumerate() {
+        let twin = handler.methods[..position]
+            .iter()
+            .find(|first| first.event == method.event && are_both_compiled(&first.callee, &method.callee));
+        if let Some(first) = twin {
+            let event = method.event.to_token_stream();
+            errors.at(
+                &method.event,
+                format_args!(
+                    "`{}` takes the event `{event}` already: there is one method for each",
+                    first.callee.ident
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The impls through which the runtime calls the methods.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::{Context, event, markers};
+use crate::{
+    model::{Callee, Close, CloseArgument, EventArgument, EventMethod, Subscribe, SubscribeArgument},
+    spans::{Ends, respan},
+};
+
+pub(super) fn items(context: &Context<'_>) -> TokenStream {
+    let handler = handler_impl(context);
+    let methods = context.handler.methods.iter().map(|method| {
+        let (handles, call) = (handles_impl(context, method), method_impl(context, method));
+        quote!(#handles #call)
+    });
+    quote!(#handler #(#methods)*)
+}
+
+fn handler_impl(context: &Context<'_>) -> TokenStream {
+    let Context { krate, private, handler, .. } = context;
+    let event = event::ty(context);
+    let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_items(context, subscribe));
+    let close = handler.close.iter().map(|close| close_item(context, close));
+    let declared = handler.methods.iter().map(|method| {
+        let (cfgs, kinds) = (&method.callee.cfgs, markers::kinds(context, method));
+        quote!(#(#cfgs)* let __kinds = __kinds.union(#kinds);)
+    });
+    let kinds = event::matched(context, |method| {
+        let kinds = markers::kinds(context, method);
+        (quote!(_), kinds)
+    });
+    let called = event::matched(context, |EventMethod { callee, event, .. }| {
+        let marker = markers::path(callee);
+        let method = quote!(<Self as #private::Method<#marker, #event>>);
+        let call = quote!(#method::call(self, __event, &mut __channel.narrowed(), __state));
+        (quote!(ref __event), quote!(#krate::IntoFlow::into_flow(#call.await)))
+    });
+    let header = context.impl_header(&quote!(#krate::SubscriptionHandler));
+    quote! {
+        #[automatically_derived]
+        #header {
+            type Event = #event;
+
+            const DECLARED: #krate::Kinds = {
+                let __kinds = #krate::Kinds::NONE;
+                #(#declared)*
+                __kinds
+            };
+
+            fn kinds(__event: &Self::Event) -> #krate::Kinds {
+                #kinds
+            }
+
+            #(#subscribe)*
+
+            fn handle_event(
+                &self,
+                __event: &Self::Event,
+                __channel: &mut #krate::Channel<'_, #krate::AnyNotification>,
+                __state: &mut Self::State,
+            ) -> impl #private::Future<Output: #krate::IntoFlow> + #private::Send {
+                async move {
+                    if !__channel.honours(<Self as #krate::SubscriptionHandler>::kinds(__event)) {
+                        return #private::Result::Ok(#krate::Flow::Continue);
+                    }
+                    #called
+                }
+            }
+
+            #(#close)*
+        }
+    }
+}
+
+/// `type State` and `fn subscribe`. The state is a projection, since an attribute cannot see through a type alias.
+fn subscribe_items(
+    context: &Context<'_>,
+    Subscribe { callee, arguments, output }: &Subscribe,
+) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let cfgs = &callee.cfgs;
+    let state = Ends::of(output).respan(quote!(type State = <#output as #private::Subscribed>::State;));
+    let arguments = arguments.iter().map(|argument| match argument {
+        SubscribeArgument::Filter => quote!(__filter),
+        SubscribeArgument::Request => quote!(__request),
+    });
+    let Callee { ident, is_async, .. } = callee;
+    let returned = quote!(Self::#ident(self, #(#arguments),*));
+    let body = if *is_async {
+        quote!(async move { #private::Subscribed::into_result(#returned.await) })
+    } else {
+        quote!(#private::ready(#private::Subscribed::into_result(#returned)))
+    };
+    let function = quote! {
+        fn subscribe(
+            &self,
+            __filter: &mut #krate::Filter<'_, Self>,
+            __request: &#krate::ListenRequest,
+        ) -> impl #private::Future<Output = #private::Result<Self::State, #krate::Rejection>> + #private::Send {
+            #body
+        }
+    };
+    // Reported at the method's name: that the future is not `Send`.
+    let function = Ends::from(ident.span()).respan(function);
+    quote!(#(#cfgs)* #state #(#cfgs)* #function)
+}
+
+fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let (cfgs, at) = (&callee.cfgs, callee.ident.span());
+    let (mut reason, mut state) = (quote!(__reason), quote!(__state));
+    let arguments = arguments.iter().map(|argument| match argument {
+        CloseArgument::Reason(place) => local(&mut reason, *place),
+        CloseArgument::State(place) => local(&mut state, *place),
+    });
+    let call = call(context, callee, arguments.collect());
+    let function = quote_spanned! {at=>
+        fn handle_close(
+            &self,
+            #reason: #krate::CloseReason,
+            #state: Self::State,
+        ) -> impl #private::Future<Output = ()> + #private::Send {
+            #call
+        }
+    };
+    quote!(#(#cfgs)* #function)
+}
+
+/// `Handles<Ev>`, at the type of the event: there rustc reports a second method for it, if that hides behind an alias.
+fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &EventMethod) -> TokenStream {
+    let Callee { ident, cfgs, .. } = callee;
+    let (marker, name) = (markers::path(callee), event::name(context));
+    let header = context.impl_header(&handles(context, event));
+    let item = Ends::of(event).item(
+        header,
+        quote! {
+            type Emits = #marker;
+            fn into_event(__event: #event) -> Self::Event {
+                #name::#ident(__event)
+            }
+        },
+    );
+    quote!(#(#cfgs)* #[automatically_derived] #item)
+}
+
+/// `Method<MARKER, Ev>`, with nothing in it but the call.
+fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let EventMethod { callee, event, arguments, output, .. } = method;
+    let (cfgs, marker, at) = (&callee.cfgs, markers::path(callee), callee.ident.span());
+    let (mut event_, mut channel, mut state) = (quote!(__event), quote!(__channel), quote!(__state));
+    let arguments = arguments.iter().map(|argument| match argument {
+        EventArgument::Event(place) => local(&mut event_, *place),
+        EventArgument::Channel(place) => local(&mut channel, *place),
+        EventArgument::State(place) => {
+            let state = local(&mut state, *place);
+            // The whole of `&mut STATE` is underlined: it begins and ends where this does.
+            place.respan(quote!(&mut *#state))
+        }
+    });
+    let call = call(context, callee, arguments.collect());
+    let returned = output.respan(quote!(Output: #krate::IntoFlow));
+    let header = context.impl_header(&quote!(#private::Method<#marker, #event>));
+    let function = quote_spanned! {at=>
+        fn call(
+            &self,
+            #event_: &#event,
+            #channel: &mut #krate::Channel<'_, #marker>,
+            #state: &mut Self::State,
+        ) -> impl #private::Future<#returned> + #private::Send {
+            #call
+        }
+    };
+    let item = Ends::from(at).item(header, function);
+    quote!(#(#cfgs)* #[automatically_derived] #item)
+}
+
+/// A future of what the user's method returns. An `async fn` is called and no more, so that the future is its own: if it
+/// is not `Send`, rustc says so at the method's name.
+///
+/// `self` has the span of that name, and so have those of the functions that this goes into: a `self` that was written
+/// elsewhere would be another one to rustc, where the name comes from a `macro_rules!`.
+fn call(context: &Context<'_>, callee: &Callee, arguments: Vec<TokenStream>) -> TokenStream {
+    let (private, ident) = (&context.private, &callee.ident);
+    let call = quote_spanned!(ident.span()=> Self::#ident(self, #(#arguments),*));
+    if callee.is_async { call } else { quote_spanned!(ident.span()=> #private::ready(#call)) }
+}
+
+/// A parameter of generated code, where it is handed on: at the type of the user's parameter, so that rustc reports there
+/// that the types differ. It is declared with that very span, or it would be another name to rustc where the type comes
+/// from a `macro_rules!`.
+fn local(name: &mut TokenStream, place: Ends) -> TokenStream {
+    *name = respan(std::mem::take(name), place.last);
+    name.clone()
+}
+
+fn handles(context: &Context<'_>, event: &syn::Type) -> TokenStream {
+    let krate = context.krate;
+    quote!(#krate::Handles<#event>)
+}
+
+/// What there has to be for the rest of the user's code to compile, when something else does not.
+pub(super) fn stubs(context: &Context<'_>) -> TokenStream {
+    let Context { krate, private, handler, .. } = context;
+    let event = event::ty(context);
+    let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
+    let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
+    let header = context.impl_header(&quote!(#krate::SubscriptionHandler));
+    let declares = markers::permissive_declares(context);
+    let twin = |at: usize| handler.methods[..at].iter().any(|first| first.event == handler.methods[at].event);
+    let handles = (0..handler.methods.len()).filter(|&at| !twin(at)).map(|at| {
+        let EventMethod { callee: Callee { cfgs, .. }, event, .. } = &handler.methods[at];
+        let header = context.impl_header(&self::handles(context, event));
+        quote! {
+            #(#cfgs)*
+            #[automatically_derived]
+            #header {
+                type Emits = #krate::AnyNotification;
+                fn into_event(_: #event) -> Self::Event {
+                    loop {}
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        #header {
+            type Event = #event;
+            type State = #state;
+            const DECLARED: #krate::Kinds = #krate::Kinds::NONE;
+            fn kinds(_: &Self::Event) -> #krate::Kinds {
+                #krate::Kinds::NONE
+            }
+            async fn subscribe(
+                &self,
+                _: &mut #krate::Filter<'_, Self>,
+                _: &#krate::ListenRequest,
+            ) -> #private::Result<Self::State, #krate::Rejection> {
+                loop {}
+            }
+            async fn handle_event(
+                &self,
+                _: &Self::Event,
+                _: &mut #krate::Channel<'_, #krate::AnyNotification>,
+                _: &mut Self::State,
+            ) {
+            }
+        }
+        #(#handles)*
+        #declares
+    }
+}

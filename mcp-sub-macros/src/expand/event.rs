@@ -1,0 +1,86 @@
+//! The enum of the handler's events.
+
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+
+use super::Context;
+use crate::model::{Callee, EventMethod};
+
+/// The name of the enum: the user's choice, or one that no type in a signature has.
+pub(super) fn name(context: &Context<'_>) -> Ident {
+    context.handler.options.event.clone().unwrap_or_else(|| format_ident!("__SubscriptionEvent"))
+}
+
+/// The type, with the parameters of the handler.
+pub(super) fn ty(context: &Context<'_>) -> TokenStream {
+    let (name, arguments) = (name(context), &context.generic_arguments);
+    quote!(#name #arguments)
+}
+
+/// A `match` on `__event`: for each method the pattern of its event, and the value.
+///
+/// On the value rather than the reference, since there may be no variant: all methods may be compiled out.
+pub(super) fn matched(
+    context: &Context<'_>,
+    arm: impl Fn(&EventMethod) -> (TokenStream, TokenStream),
+) -> TokenStream {
+    let name = name(context);
+    let arms = context.handler.methods.iter().map(|method| {
+        let (Callee { ident, cfgs, .. }, (pattern, value)) = (&method.callee, arm(method));
+        quote!(#(#cfgs)* #name::#ident(#pattern) => #value,)
+    });
+    let generic =
+        generic_variant(context).map(|variant| quote!(#name::#variant(ref __never, _) => match *__never {},));
+    quote!(match *__event { #(#arms)* #generic })
+}
+
+/// The variant that uses the parameters of a generic handler, if it is one. It cannot be made.
+fn generic_variant(context: &Context<'_>) -> Option<Ident> {
+    (!context.generics.is_empty()).then(|| format_ident!("__Generic"))
+}
+
+pub(super) fn item(context: &Context<'_>) -> TokenStream {
+    let Context { handler, private, self_ty, .. } = context;
+    let name = name(context);
+    let exported = handler.options.event.is_some();
+    let variants = handler.methods.iter().map(|EventMethod { callee, event, .. }| {
+        let (cfgs, ident) = (&callee.cfgs, &callee.ident);
+        let doc = exported.then(|| format!("Taken by the method `{ident}`."));
+        let doc = doc.iter();
+        let event = without_self(event.to_token_stream(), context);
+        quote!(#(#cfgs)* #(#[doc = #doc])* #ident(#event))
+    });
+    // A function, so that the enum is `Send`, `Sync` and `'static` by its events alone.
+    let generic = generic_variant(context);
+    let generic = generic.iter().map(|variant| {
+        quote!(#[doc(hidden)] #variant(#private::Infallible, #private::PhantomData<fn() -> #self_ty>))
+    });
+    let variants = variants.chain(generic);
+    let generics = without_self(context.generics.clone(), context);
+    let where_clause = without_self(context.where_clause.clone(), context);
+    let attributes = exported.then(|| {
+        let doc = format!("An event of [`{}`].", handler.name.as_ref().unwrap_or(&name));
+        quote! {
+            #[doc = #doc]
+            #[allow(deprecated, missing_debug_implementations, non_camel_case_types, private_bounds, private_interfaces)]
+        }
+    });
+    quote! {
+        #attributes
+        pub enum #name #generics #where_clause { #(#variants),* }
+    }
+}
+
+/// Writes out the `Self` of the block, which is another one in the enum.
+fn without_self(tokens: TokenStream, context: &Context<'_>) -> TokenStream {
+    let written_out = |token: TokenTree| match token {
+        TokenTree::Ident(ident) if ident == "Self" => context.self_ty.to_token_stream(),
+        TokenTree::Group(group) => {
+            let mut new = Group::new(group.delimiter(), without_self(group.stream(), context));
+            new.set_span(group.span());
+            TokenTree::from(new).into()
+        }
+        token => token.into(),
+    };
+    tokens.into_iter().flat_map(written_out).collect()
+}

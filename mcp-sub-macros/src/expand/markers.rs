@@ -1,0 +1,82 @@
+//! For each method a type of its name: the `E` of its `Channel<'_, E>`, and what it may send.
+//!
+//! rustc then says "`PromptsListChanged` is not declared by `tool_installed`", and underlines what is declared: every
+//! token of these items has the span of the word that it stands for.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{Context, any_cfg};
+use crate::{
+    model::{Callee, Emit, EventMethod},
+    names::{KINDS, Kind},
+    spans::respan,
+};
+
+/// The type that stands for a method.
+///
+/// It is in a module of its own: a method may have the name of a module that the user's types are in.
+pub(super) fn path(callee: &Callee) -> TokenStream {
+    let ident = &callee.ident;
+    quote!(__markers::#ident)
+}
+
+fn notification(context: &Context<'_>, kind: Kind) -> TokenStream {
+    let (krate, ty) = (context.krate, format_ident!("{}", kind.ty));
+    quote!(#krate::#ty)
+}
+
+pub(super) fn items(context: &Context<'_>) -> TokenStream {
+    let methods = &context.handler.methods;
+    let types = methods.iter().map(|EventMethod { callee: Callee { ident, cfgs, .. }, .. }| {
+        let item = respan(quote!(pub enum #ident {}), ident.span());
+        quote!(#(#cfgs)* #item)
+    });
+    let emits = methods.iter().flat_map(|method| method.emits.iter().map(move |emit| (method, emit)));
+    let emits = emits.map(|(EventMethod { callee, .. }, Emit { kind, word })| {
+        let (krate, cfgs, marker) = (context.krate, &callee.cfgs, path(callee));
+        let notification = notification(context, *kind);
+        let item = respan(quote!(impl #krate::Emits<#notification> for #marker {}), word.span());
+        quote!(#(#cfgs)* #[automatically_derived] #item)
+    });
+    let declares = KINDS.into_iter().map(|kind| declares(context, kind));
+    quote! {
+        mod __markers { #(#types)* }
+        #(#emits)*
+        #(#declares)*
+    }
+}
+
+/// An impl for each kind, whether declared or not: what is wrong with the block was reported.
+pub(super) fn permissive_declares(context: &Context<'_>) -> TokenStream {
+    KINDS.into_iter().map(|kind| declares_impl(context, kind)).collect()
+}
+
+/// The set of what a method declares.
+pub(super) fn kinds(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+    let krate = context.krate;
+    let mut kinds = method.emits.iter().map(|Emit { kind, .. }| {
+        let constant = format_ident!("{}", kind.constant);
+        quote!(#krate::Kinds::#constant)
+    });
+    let first = kinds.next().unwrap_or_else(|| quote!(#krate::Kinds::NONE));
+    quote!(#first #(.union(#kinds))*)
+}
+
+/// The impl for a kind, under the condition that one of the methods that declare it is compiled.
+fn declares(context: &Context<'_>, kind: Kind) -> TokenStream {
+    let declaring = |method: &&EventMethod| method.emits.iter().any(|emit| emit.kind == kind);
+    let mut methods = context.handler.methods.iter().filter(declaring).peekable();
+    if methods.peek().is_none() {
+        return TokenStream::new();
+    }
+    let cfg = any_cfg(methods.map(|method| &method.callee));
+    let declares = declares_impl(context, kind);
+    quote!(#cfg #declares)
+}
+
+fn declares_impl(context: &Context<'_>, kind: Kind) -> TokenStream {
+    let (krate, notification) = (context.krate, notification(context, kind));
+    let header = context.impl_header(&quote!(#krate::Declares<#notification>));
+    quote!(#[automatically_derived] #header {})
+}

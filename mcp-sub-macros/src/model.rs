@@ -1,0 +1,97 @@
+//! What a block says, in the words of subscriptions rather than `syn`'s.
+//!
+//! Each part keeps the tokens that it was read from, for what is reported later, here or by rustc.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Attribute, Ident, Path, Type};
+
+use crate::{names::Kind, spans::Ends};
+
+/// What is written in the parentheses of `#[subscription_handler(...)]`.
+pub(crate) struct Options {
+    /// Where the runtime crate is.
+    pub(crate) krate: Path,
+    /// The name of the event enum, if it is to be exported.
+    pub(crate) event: Option<Ident>,
+}
+
+pub(crate) struct Handler {
+    pub(crate) options: Options,
+    /// The last segment of the handler's type; `None` if that can be no handler, which was reported.
+    pub(crate) name: Option<Ident>,
+    /// More than one only under `#[cfg]`s.
+    pub(crate) subscribe: Vec<Subscribe>,
+    pub(crate) methods: Vec<EventMethod>,
+    /// More than one only under `#[cfg]`s.
+    pub(crate) close: Vec<Close>,
+}
+
+/// What generated code needs in order to call a method.
+pub(crate) struct Callee {
+    pub(crate) ident: Ident,
+    pub(crate) cfgs: Vec<Attribute>,
+    /// Whether the call makes a future: of an `async fn`, or of an `fn` that returns `impl Future`.
+    pub(crate) is_async: bool,
+}
+
+pub(crate) struct Subscribe {
+    pub(crate) callee: Callee,
+    pub(crate) arguments: Vec<SubscribeArgument>,
+    pub(crate) output: Type,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SubscribeArgument {
+    Filter,
+    Request,
+}
+
+/// A method with `#[emits(...)]`.
+pub(crate) struct EventMethod {
+    pub(crate) callee: Callee,
+    pub(crate) emits: Vec<Emit>,
+    /// The type of the event, without the `&`.
+    pub(crate) event: Type,
+    /// The first is the event; the others in the order written.
+    pub(crate) arguments: Vec<EventArgument>,
+    pub(crate) channel: ChannelName,
+    /// Where the return type is, or would be.
+    pub(crate) output: Ends,
+    /// The attributes that may allow `dead_code`.
+    pub(crate) allows: Vec<TokenStream>,
+    pub(crate) body: TokenTree,
+}
+
+/// A parameter after the receiver, with the place of its type.
+pub(crate) enum EventArgument {
+    Event(Ends),
+    Channel(Ends),
+    State(Ends),
+}
+
+/// How a body can mention the channel.
+pub(crate) enum ChannelName {
+    Ident(Ident),
+    /// `_`: not at all.
+    Wildcard,
+    /// In some other way.
+    Pattern,
+}
+
+/// A name in `#[emits(...)]`.
+pub(crate) struct Emit {
+    pub(crate) kind: Kind,
+    pub(crate) word: Ident,
+}
+
+/// `handle_close`.
+pub(crate) struct Close {
+    pub(crate) callee: Callee,
+    pub(crate) arguments: Vec<CloseArgument>,
+}
+
+/// A parameter of `handle_close`, with the place of its type.
+pub(crate) enum CloseArgument {
+    Reason(Ends),
+    State(Ends),
+}

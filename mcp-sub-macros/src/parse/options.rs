@@ -1,0 +1,55 @@
+//! What is in the parentheses of `#[subscription_handler(...)]`.
+
+use proc_macro2::TokenStream;
+use syn::{Path, Token, meta::ParseNestedMeta, parse::Parser, parse_quote};
+
+use crate::{errors::Errors, model::Options, names};
+
+const FORMS: &str = "the options are `crate = path::to::mcp_sub` and `event = Name`";
+
+pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
+    let (mut krate, mut event) = (None, None);
+    let parser = syn::meta::parser(|meta| {
+        let name = meta.path.require_ident().map_err(|_| meta.error(FORMS))?;
+        match &*name.to_string() {
+            "crate" => set(errors, &meta, &mut krate, Path::parse_mod_style),
+            "event" => set(errors, &meta, &mut event, |input| input.parse()),
+            other => {
+                // The value is skipped, so that what follows is checked too.
+                if meta.input.peek(Token![=]) {
+                    meta.value()?.call(Path::parse_mod_style)?;
+                }
+                errors.at(name, unknown(other));
+                Ok(())
+            }
+        }
+    });
+    if let Err(error) = parser.parse2(tokens) {
+        errors.push(error);
+    }
+    Options { krate: krate.unwrap_or_else(|| parse_quote!(::mcp_sub)), event }
+}
+
+fn set<T>(
+    errors: &Errors,
+    meta: &ParseNestedMeta<'_>,
+    option: &mut Option<T>,
+    parse: fn(syn::parse::ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<()> {
+    if !meta.input.peek(Token![=]) {
+        return Err(meta.error(FORMS));
+    }
+    let value = parse(meta.value()?)?;
+    match option {
+        Some(_) => errors.at(&meta.path, "this option is set already"),
+        None => *option = Some(value),
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> String {
+    match names::nearest(name, ["crate", "event"]) {
+        Some(near) => format!("unknown option `{name}`; did you mean `{near}`?"),
+        None => format!("unknown option `{name}`; {FORMS}"),
+    }
+}

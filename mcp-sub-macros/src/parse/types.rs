@@ -1,0 +1,124 @@
+//! Types, as far as a macro can see them: by their last path segment, as written.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    GenericArgument, Ident, PathArguments, PathSegment, ReturnType, Type, TypeParamBound, TypeReference,
+    parse_quote,
+};
+
+use crate::spans::respan;
+
+/// The type without the invisible group that a `macro_rules!` puts around it, and without parentheses.
+pub(super) fn plain(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => plain(&group.elem),
+        Type::Paren(paren) => plain(&paren.elem),
+        ty => ty,
+    }
+}
+
+/// `&T` or `&mut T`.
+pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
+    match plain(ty) {
+        Type::Reference(reference) => Some(reference),
+        _ => None,
+    }
+}
+
+/// `Channel` of `mcp_sub::Channel<'_>`.
+pub(super) fn name(ty: &Type) -> Option<&Ident> {
+    match plain(ty) {
+        Type::Path(path) => Some(&path.path.segments.last()?.ident),
+        _ => None,
+    }
+}
+
+pub(super) fn is(ty: &Type, expected: &str) -> bool {
+    name(ty).is_some_and(|name| name == expected)
+}
+
+/// The name behind any references.
+pub(super) fn referenced_name(ty: &Type) -> Option<&Ident> {
+    match reference(ty) {
+        Some(reference) => referenced_name(&reference.elem),
+        None => name(ty),
+    }
+}
+
+/// `Channel<'_>` → `Channel<'_, argument>`, in a reference or not. A second argument that is there stays.
+pub(super) fn add_argument(ty: &mut Type, argument: &TokenStream) {
+    let Some(segment) = last_segment(ty) else { return };
+    let argument = respan(argument.clone(), segment.ident.span());
+    match &mut segment.arguments {
+        PathArguments::None => {
+            segment.arguments = PathArguments::AngleBracketed(parse_quote!(<'_, #argument>))
+        }
+        PathArguments::AngleBracketed(list) => {
+            if list.args.is_empty() {
+                list.args.push(parse_quote!('_));
+            }
+            if list.args.iter().all(|argument| matches!(argument, GenericArgument::Lifetime(_))) {
+                list.args.push(GenericArgument::Type(Type::Verbatim(argument)));
+            }
+        }
+        PathArguments::Parenthesized(_) => {}
+    }
+}
+
+fn last_segment(ty: &mut Type) -> Option<&mut PathSegment> {
+    match ty {
+        Type::Group(group) => last_segment(&mut group.elem),
+        Type::Paren(paren) => last_segment(&mut paren.elem),
+        Type::Reference(reference) => last_segment(&mut reference.elem),
+        Type::Path(path) => path.path.segments.last_mut(),
+        _ => None,
+    }
+}
+
+/// `fn f(...) -> impl Future<...>`.
+pub(super) fn is_future(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, ty) = output else { return false };
+    let Type::ImplTrait(opaque) = plain(ty) else { return false };
+    opaque.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            bound.path.segments.last().is_some_and(|segment| segment.ident == "Future")
+        }
+        _ => false,
+    })
+}
+
+/// A borrow in what has to live on its own: the `&` or the lifetime.
+///
+/// Where lifetimes may be bound inside, by a `for` or as those of a function's parameters, nothing is said: rustc knows
+/// better.
+pub(super) fn borrow(ty: &Type) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = ty.to_token_stream().into_iter().collect();
+    let binds = |token: &TokenTree| match token {
+        TokenTree::Ident(ident) => ident == "for" || ident == "fn" || ident.to_string().starts_with("Fn"),
+        _ => false,
+    };
+    if tokens.iter().any(binds) {
+        return None;
+    }
+    tokens.iter().enumerate().find_map(|(position, token)| match (token, tokens.get(position + 1)) {
+        (TokenTree::Punct(quote), Some(TokenTree::Ident(name)))
+            if quote.as_char() == '\'' && name != "static" =>
+        {
+            Some([token.clone(), name.clone().into()].into_iter().collect())
+        }
+        (TokenTree::Punct(and), Some(next)) if and.as_char() == '&' && !is_quote(next) => {
+            Some(token.clone().into())
+        }
+        _ => None,
+    })
+}
+
+fn is_quote(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == '\'')
+}
+
+/// Whether a reference refers to something that itself borrows: `&mut Mine<'_>`.
+pub(super) fn borrows_inside(ty: &Type) -> bool {
+    reference(ty).is_some_and(|reference| borrow(&reference.elem).is_some())
+}

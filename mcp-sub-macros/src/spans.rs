@@ -1,0 +1,57 @@
+//! Where rustc takes generated code to be written.
+//!
+//! What is generated from a token of the user's gets that token's span, down to the braces: rustc then reports there,
+//! without a word of the attribute.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+
+/// Two ends of something that the user wrote. Spans cannot be joined on stable Rust, but rustc joins those of the first
+/// and the last token of an item or an expression.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) first: Span,
+    pub(crate) last: Span,
+}
+
+impl Ends {
+    /// Of nothing: where the attribute is.
+    pub(crate) fn of(tokens: impl ToTokens) -> Self {
+        let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+        let first = spans.next().unwrap_or_else(Span::call_site);
+        Self { first, last: spans.last().unwrap_or(first) }
+    }
+
+    /// `tokens`, from the first end to the last.
+    pub(crate) fn respan(self, tokens: TokenStream) -> TokenStream {
+        let mut tokens = tokens.into_iter();
+        let first = tokens.next().map(|token| respan(token.into(), self.first));
+        first.into_iter().chain([respan(tokens.collect(), self.last)]).collect()
+    }
+
+    /// `head { body }`, where `body` keeps its own spans.
+    pub(crate) fn item(self, head: TokenStream, body: TokenStream) -> TokenStream {
+        let mut braces = Group::new(Delimiter::Brace, body);
+        braces.set_span(self.last);
+        let head = self.respan(head);
+        quote!(#head #braces)
+    }
+}
+
+impl From<Span> for Ends {
+    fn from(span: Span) -> Self {
+        Self { first: span, last: span }
+    }
+}
+
+/// All of `tokens` at `span`.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let at_span = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = token {
+            token = Group::new(group.delimiter(), respan(group.stream(), span)).into();
+        }
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(at_span).collect()
+}
