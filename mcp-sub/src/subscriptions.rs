@@ -205,3 +205,6 @@ impl<H: SubscriptionHandler> Drop for Inner<H> {
         self.registry.release();
     }
 }
+
+#[cfg(test)]
+mod tests;
