@@ -1,32 +1,15 @@
 //! The one home of every setting.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use serde_json::json;
 
-use crate::{handler::SubscriptionHandler, limits::Limits, subscriptions::Subscriptions};
-
-/// What a server is set to.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    /// An `Implementation`, as JSON.
-    pub(crate) server_info: Option<Arc<str>>,
-    pub(crate) instructions: Option<String>,
-    pub(crate) limits: Limits,
-    pub(crate) keep_alive: Option<Duration>,
-    pub(crate) hosts: Hosts,
-    /// `None`: those on loopback.
-    pub(crate) origins: Option<Vec<String>>,
-    pub(crate) hold_empty: bool,
-}
-
-/// Whom a request may be addressed to.
-#[derive(Debug)]
-pub(crate) enum Hosts {
-    Loopback,
-    Listed(Vec<String>),
-    Any,
-}
+use crate::{
+    handler::SubscriptionHandler,
+    limits::Limits,
+    settings::{Hosts, Settings},
+    subscriptions::Subscriptions,
+};
 
 /// Builds [`Subscriptions`]. Every setting has its home here.
 #[must_use]
@@ -35,25 +18,15 @@ pub struct Builder<H: SubscriptionHandler> {
     settings: Settings,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            server_info: None,
-            instructions: None,
-            limits: Limits::default(),
-            keep_alive: Some(Duration::from_secs(15)),
-            hosts: Hosts::Loopback,
-            origins: None,
-            hold_empty: false,
-        }
+impl<H: SubscriptionHandler> Subscriptions<H> {
+    /// Begins a server with `handler`. [`build`](Builder::build) with nothing set serves on loopback, with the default
+    /// [`Limits`].
+    pub fn builder(handler: H) -> Builder<H> {
+        Builder { handler, settings: Settings::default() }
     }
 }
 
 impl<H: SubscriptionHandler> Builder<H> {
-    pub(crate) fn new(handler: H) -> Self {
-        Self { handler, settings: Settings::default() }
-    }
-
     /// The name and version that `server/discover` and every result carry. Default: none.
     pub fn server_info(mut self, name: &str, version: &str) -> Self {
         self.settings.server_info = Some(json!({ "name": name, "version": version }).to_string().into());

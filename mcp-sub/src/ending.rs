@@ -12,6 +12,9 @@ pub enum Flow {
     /// The subscription ends. The client sees the graceful result; the reason goes to
     /// [`handle_close`](crate::SubscriptionHandler::handle_close), as [`CloseReason::Stopped`], and to the log.
     Stop(Cow<'static, str>),
+    /// The subscription ends, and no other does. The client is told that the handler failed, never why; the error goes to
+    /// [`handle_close`](crate::SubscriptionHandler::handle_close), as [`CloseReason::Failed`], and to the log.
+    Fail(String),
 }
 
 impl Flow {
@@ -32,8 +35,7 @@ mod sealed {
 /// What a handler's method may return: `()`, [`Flow`], or a `Result` of either whose error is
 /// [`Display`](std::fmt::Display).
 ///
-/// An error ends this subscription, and no other. The client is told that the handler failed, never why; the error goes
-/// to [`handle_close`](crate::SubscriptionHandler::handle_close), as [`CloseReason::Failed`], and to the log.
+/// An error is [`Flow::Fail`].
 ///
 /// Sealed.
 #[diagnostic::on_unimplemented(
@@ -43,26 +45,26 @@ mod sealed {
 )]
 pub trait IntoFlow: sealed::Sealed {
     #[doc(hidden)]
-    fn into_flow(self) -> Result<Flow, String>;
+    fn into_flow(self) -> Flow;
 }
 
 impl IntoFlow for () {
-    fn into_flow(self) -> Result<Flow, String> {
-        Ok(Flow::Continue)
+    fn into_flow(self) -> Flow {
+        Flow::Continue
     }
 }
 
 impl IntoFlow for Flow {
-    fn into_flow(self) -> Result<Flow, String> {
-        Ok(self)
+    fn into_flow(self) -> Flow {
+        self
     }
 }
 
 impl<F: IntoFlow, E: fmt::Display> IntoFlow for Result<F, E> {
-    fn into_flow(self) -> Result<Flow, String> {
+    fn into_flow(self) -> Flow {
         match self {
             Ok(flow) => flow.into_flow(),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Flow::Fail(error.to_string()),
         }
     }
 }
@@ -83,7 +85,7 @@ pub enum CloseReason {
     Shutdown,
     /// The client went away. On HTTP this is how a client cancels.
     Disconnected,
-    /// A method returned this error: the client has an error.
+    /// A method returned this error, or said [`Flow::Fail`]: the client has an error.
     Failed(String),
     /// A method panicked: the client has an error.
     Panicked,

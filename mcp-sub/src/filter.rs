@@ -87,12 +87,13 @@ pub trait Declares<N: Notification> {}
 pub struct Filter<'s, H> {
     left: &'s mut RequestedFilter,
     // Invariant in `'s`: one that was kept from another request does not fit in the place of this one.
-    _handler: PhantomData<(fn(&'s ()) -> &'s (), fn() -> H)>,
+    _request: PhantomData<fn(&'s ()) -> &'s ()>,
+    _handler: PhantomData<fn() -> H>,
 }
 
 impl<'s, H> Filter<'s, H> {
     pub(crate) fn new(left: &'s mut RequestedFilter) -> Self {
-        Self { left, _handler: PhantomData }
+        Self { left, _request: PhantomData, _handler: PhantomData }
     }
 }
 
@@ -156,7 +157,6 @@ pub trait AfterAcknowledgement {}
 
 /// The names that a send has after the acknowledgement. Nobody can call these.
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "they are here for their bounds, which nothing meets")]
 impl<H> Filter<'_, H> {
     pub fn tools_list_changed(&mut self)
     where
@@ -194,7 +194,8 @@ mod tests {
     impl Declares<ResourcesUpdated> for Everything {}
 
     fn requested(kinds: u8, uris: &[u8]) -> RequestedFilter {
-        let kinds = (0..3).filter(|bit| kinds & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
+        let kinds =
+            (0..3).filter(|bit| kinds & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
         let uris: Vec<Arc<str>> = uris.iter().map(|uri| format!("x:{uri}").into()).collect();
         let updates = if uris.is_empty() { Kinds::NONE } else { Kinds::RESOURCES_UPDATED };
         RequestedFilter { kinds: kinds.union(updates), uris }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use crate::{
     channel::{AnyNotification, Channel},
-    ending::{CloseReason, IntoFlow},
+    ending::{CloseReason, Flow},
     filter::Filter,
     kind::Kinds,
     listen::ListenRequest,
@@ -18,7 +18,8 @@ use crate::{
 ///
 /// ```
 /// use mcp_sub::{
-///     AnyNotification, Channel, Filter, Handles, Kinds, ListenRequest, Rejection, SubscriptionHandler, Subscriptions,
+///     AnyNotification, Channel, Filter, Flow, Handles, Kinds, ListenRequest, Rejection, SubscriptionHandler,
+///     Subscriptions,
 /// };
 ///
 /// struct Tools;
@@ -37,8 +38,14 @@ use crate::{
 ///         Ok(())
 ///     }
 ///
-///     async fn handle_event(&self, _: &Installed, channel: &mut Channel<'_, AnyNotification>, (): &mut ()) {
+///     async fn handle_event(
+///         &self,
+///         _: &Installed,
+///         channel: &mut Channel<'_, AnyNotification>,
+///         (): &mut (),
+///     ) -> Flow {
 ///         channel.tools_list_changed();
+///         Flow::Continue
 ///     }
 /// }
 ///
@@ -100,7 +107,7 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
         event: &Self::Event,
         channel: &mut Channel<'_, AnyNotification>,
         state: &mut Self::State,
-    ) -> impl Future<Output: IntoFlow> + Send;
+    ) -> impl Future<Output = Flow> + Send;
 
     /// Runs exactly once for every subscription that [`subscribe`](Self::subscribe) accepted, however it ended, while
     /// the runtime lives. Nothing can be sent any more.

@@ -174,7 +174,10 @@ mod tests {
     fn the_table_is_in_the_order_of_its_indices() {
         assert_eq!(KINDS[ToolsListChanged::KIND.indices().next().unwrap()].name, "tools_list_changed");
         assert_eq!(KINDS[PromptsListChanged::KIND.indices().next().unwrap()].name, "prompts_list_changed");
-        assert_eq!(KINDS[ResourcesListChanged::KIND.indices().next().unwrap()].name, "resources_list_changed");
+        assert_eq!(
+            KINDS[ResourcesListChanged::KIND.indices().next().unwrap()].name,
+            "resources_list_changed"
+        );
         assert_eq!(KINDS[ResourcesUpdated::KIND.indices().next().unwrap()].name, "resources_updated");
     }
 }

@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 mod builder;
 mod channel;
 mod ending;
@@ -14,12 +17,11 @@ mod limits;
 mod listen;
 mod outbox;
 mod pending;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 mod protocol;
 mod registry;
 mod rejection;
+mod settings;
+mod stream;
 mod subscription;
 mod subscriptions;
 mod sync;
@@ -31,7 +33,9 @@ pub use ending::{CloseReason, Flow, IntoFlow};
 pub use filter::{Declares, Filter};
 pub use handler::{HandledBy, Handles, SubscriptionHandler};
 pub use hub::Hub;
-pub use kind::{Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged};
+pub use kind::{
+    Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
+};
 pub use limits::Limits;
 pub use listen::ListenRequest;
 pub use mcp_sub_macros::{emits, subscription_handler};

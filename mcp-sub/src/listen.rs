@@ -25,7 +25,12 @@ pub struct ListenRequest {
 }
 
 impl ListenRequest {
-    pub(crate) fn new(id: RequestId, headers: HeaderMap, extensions: Extensions, meta_json: Box<str>) -> Self {
+    pub(crate) fn new(
+        id: RequestId,
+        headers: HeaderMap,
+        extensions: Extensions,
+        meta_json: Box<str>,
+    ) -> Self {
         Self { id, headers, extensions, meta_json, meta: OnceLock::new() }
     }
 

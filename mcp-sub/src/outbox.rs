@@ -137,7 +137,9 @@ impl Outbox {
         let mut out = BytesMut::new();
         out.extend(first);
         pending.drain(|entry| match entry {
-            Entry::List(index) => out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index))),
+            Entry::List(index) => {
+                out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)))
+            }
             Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
         });
         out.extend(last);

@@ -102,7 +102,8 @@ impl Pending {
     }
 }
 
-const _: () = assert!(KINDS.len() == 4, "a kind with a URI is an `Entry::Uri`, every other one an `Entry::List`");
+const _: () =
+    assert!(KINDS.len() == 4, "a kind with a URI is an `Entry::Uri`, every other one an `Entry::List`");
 
 #[cfg(test)]
 mod tests {
@@ -160,7 +161,8 @@ mod tests {
 
     #[test]
     fn narrowing_keeps_what_is_still_honoured() {
-        let (wide, narrow) = (honoured(BOTH, &["x:a", "x:b", "x:c"]), honoured(Kinds::RESOURCES_UPDATED, &["x:c"]));
+        let (wide, narrow) =
+            (honoured(BOTH, &["x:a", "x:b", "x:c"]), honoured(Kinds::RESOURCES_UPDATED, &["x:c"]));
         let mut pending = Pending::default();
         pending.add_event(&wide, BOTH, None);
         assert_eq!(entries(pending.narrowed(&wide, &narrow)), [Entry::Uri(0)]);

@@ -22,7 +22,7 @@ use crate::{
     ending::CloseReason,
     protocol::error::Error,
     rejection::Rejection,
-    subscription::{Progress, Stream},
+    stream::{Progress, Stream},
     sync::lock,
 };
 
@@ -123,7 +123,8 @@ impl Registry {
         if shutdown {
             stream.end(CloseReason::Shutdown);
         }
-        self.sweeper.get_or_init(|| tokio::spawn(sweep(Arc::downgrade(self), self.write_timeout)).abort_handle());
+        self.sweeper
+            .get_or_init(|| tokio::spawn(sweep(Arc::downgrade(self), self.write_timeout)).abort_handle());
         EventStream { key, stream, registry: self.clone() }
     }
 
@@ -139,13 +140,15 @@ impl Registry {
                 stalled.push(watched.stream.clone());
             }
         }
-        stalled.iter().for_each(|stream| stream.abort(CloseReason::Stalled));
+        for stream in stalled {
+            stream.abort(CloseReason::Stalled);
+        }
     }
 
     pub(crate) async fn shutdown(&self, budget: Duration) -> Shutdown {
         let start = Instant::now();
         lock(&self.state).shutdown.get_or_insert_default();
-        self.streams().iter().for_each(|stream| stream.end(CloseReason::Shutdown));
+        self.release();
         // The last tenth is for the `handle_close` of those that have to be cut.
         if tokio::time::timeout_at(start + budget.mul_f64(0.9), self.drained()).await.is_err() {
             self.deciding.cancel();
@@ -156,12 +159,16 @@ impl Registry {
                 shutdown.completed += finished.len();
                 shutdown.cut += cut.len();
             }
-            cut.iter().for_each(|stream| stream.abort(CloseReason::Shutdown));
+            for stream in cut {
+                stream.abort(CloseReason::Shutdown);
+            }
         }
         self.closing.close();
         let closed = tokio::time::timeout_at(start + budget, self.closing.wait()).await;
         if closed.is_err() {
-            tracing::warn!("`handle_close` of some subscriptions did not return inside the shutdown's budget");
+            tracing::warn!(
+                "`handle_close` of some subscriptions did not return inside the shutdown's budget"
+            );
         }
         self.cut.cancel();
         lock(&self.state).shutdown.unwrap_or_default()
@@ -187,7 +194,9 @@ impl Registry {
 
     /// Ends everything in good order, without waiting for it.
     pub(crate) fn release(&self) {
-        self.streams().iter().for_each(|stream| stream.end(CloseReason::Shutdown));
+        for stream in self.streams() {
+            stream.end(CloseReason::Shutdown);
+        }
     }
 }
 

@@ -25,6 +25,12 @@ use crate::protocol::error::{Error, code};
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Rejection {
+    // Boxed, so that a `Result` with it is small.
+    parts: Box<Parts>,
+}
+
+#[derive(Clone, Debug)]
+struct Parts {
     status: StatusCode,
     error: Error,
     headers: HeaderMap,
@@ -36,7 +42,7 @@ impl Rejection {
     }
 
     pub(crate) fn from_error(status: StatusCode, error: Error) -> Self {
-        Self { status, error, headers: HeaderMap::new() }
+        Self { parts: Box::new(Parts { status, error, headers: HeaderMap::new() }) }
     }
 
     /// Something went wrong on the server: `-32603`, HTTP 500. The client reads `message`.
@@ -94,26 +100,26 @@ impl Rejection {
 
     /// Adds a header to the HTTP response.
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.append(name, value);
+        self.parts.headers.append(name, value);
         self
     }
 
     /// Sets the text that people read.
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.error.message = message.into();
+        self.parts.error.message = message.into();
         self
     }
 
     /// Sets the `data` of the error.
     pub fn with_data(mut self, data: Value) -> Self {
-        self.error.data = Some(data);
+        self.parts.error.data = Some(data);
         self
     }
 
     /// Sets the HTTP status. One that is no client or server error is left as it was.
     pub fn with_status(mut self, status: StatusCode) -> Self {
         if status.is_client_error() || status.is_server_error() {
-            self.status = status;
+            self.parts.status = status;
         }
         self
     }
@@ -121,23 +127,24 @@ impl Rejection {
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.status
+        self.parts.status
     }
 
     /// The JSON-RPC error code.
     #[must_use]
     pub fn code(&self) -> i64 {
-        self.error.code
+        self.parts.error.code
     }
 
     /// The text that people read.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.error.message
+        &self.parts.error.message
     }
 
     pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, Error) {
-        (self.status, self.headers, self.error)
+        let Parts { status, error, headers } = *self.parts;
+        (status, headers, error)
     }
 }
 
@@ -150,7 +157,7 @@ impl Default for Rejection {
 
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.error.message, self.error.code)
+        write!(f, "{} ({})", self.message(), self.code())
     }
 }
 

@@ -17,50 +17,23 @@ use bytes::Bytes;
 
 use crate::{
     channel::Channel,
-    ending::{CloseReason, Flow, IntoFlow},
+    ending::{CloseReason, Flow},
+    filter::Honoured,
     frame::Frames,
     handler::SubscriptionHandler,
     hub::{Next, Registration, Slot},
     outbox::{Outbox, Taken},
     registry::{Closer, Permit},
+    stream::{Progress, Stream},
     sync::lock,
 };
-
-/// What a transport and the registry see of a subscription.
-pub(crate) trait Stream: Send + Sync {
-    /// The next frames, all that there are; `None` after the last one.
-    fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
-
-    /// Says that the transport sends something of its own, such as a keep-alive.
-    fn note_sent(&self);
-
-    /// Ends it in good order: first what waits, then the result.
-    fn end(&self, reason: CloseReason);
-
-    /// Ends it now. The client still finds the ending, if it takes it.
-    fn abort(&self, reason: CloseReason);
-
-    /// Whether the last frame was taken.
-    fn is_finished(&self) -> bool;
-
-    fn progress(&self) -> Progress;
-}
-
-/// How far the transport is, for the registry's sweeper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
-    /// How often the transport came for frames.
-    pub(crate) polls: u64,
-    /// Whether it has taken frames, did not come back since, and more wait.
-    pub(crate) behind: bool,
-}
 
 /// An accepted subscription, before its stream runs.
 pub(crate) struct Accepted<H: SubscriptionHandler> {
     pub(crate) handler: Arc<H>,
     pub(crate) state: H::State,
     pub(crate) frames: Frames,
-    pub(crate) honoured: Arc<crate::filter::Honoured>,
+    pub(crate) honoured: Arc<Honoured>,
     pub(crate) registration: Registration<H::Event>,
     pub(crate) permit: Permit,
     pub(crate) closer: Closer,
@@ -99,7 +72,8 @@ enum Run {
 impl<E: Send + Sync + 'static> Subscription<E> {
     /// The stream, with its acknowledgement waiting.
     pub(crate) fn start<H: SubscriptionHandler<Event = E>>(accepted: Accepted<H>) -> Arc<Self> {
-        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty } = accepted;
+        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty } =
+            accepted;
         tracing::debug!(id = %frames.id, kinds = ?honoured.kinds(), uris = honoured.uris().len(), "subscription opened");
         let complete = honoured.is_empty() && !hold_empty;
         let shared = Arc::new(Shared { outbox: Outbox::new(frames, honoured), aborted: Mutex::new(None) });
@@ -255,11 +229,10 @@ async fn serve<H: SubscriptionHandler>(
                 Some(Next::Event(published)) => {
                     // It may have been queued before `subscribe` took away what it is about.
                     if outbox.honoured().concerned(published.kinds, published.uri.as_deref()) {
-                        let handled = handler.handle_event(&published.event, &mut channel, state).await;
-                        match handled.into_flow() {
-                            Ok(Flow::Continue) => {}
-                            Ok(Flow::Stop(reason)) => return CloseReason::Stopped(reason),
-                            Err(error) => return CloseReason::Failed(error),
+                        match handler.handle_event(&published.event, &mut channel, state).await {
+                            Flow::Continue => {}
+                            Flow::Stop(reason) => return CloseReason::Stopped(reason),
+                            Flow::Fail(error) => return CloseReason::Failed(error),
                         }
                     }
                 }

@@ -11,7 +11,6 @@ use std::{
 };
 
 use crate::{
-    builder::{Builder, Settings},
     filter::{Filter, Honoured},
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
@@ -21,6 +20,7 @@ use crate::{
     protocol::filter::RequestedFilter,
     registry::{EventStream, Registry, Shutdown, subscribe_timed_out},
     rejection::Rejection,
+    settings::Settings,
     subscription::{Accepted, Subscription},
 };
 
@@ -49,12 +49,6 @@ pub(crate) struct Listen {
 }
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
-    /// Begins a server with `handler`. [`build`](Builder::build) with nothing set serves on loopback, with the default
-    /// [`Limits`](crate::Limits).
-    pub fn builder(handler: H) -> Builder<H> {
-        Builder::new(handler)
-    }
-
     pub(crate) fn new(handler: H, settings: Settings) -> Self {
         let registry = Registry::new(settings.limits.streams, settings.limits.write_timeout);
         let (handler, settings) = (Arc::new(handler), Arc::new(settings));

@@ -60,10 +60,10 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
                 __event: &Self::Event,
                 __channel: &mut #krate::Channel<'_, #krate::AnyNotification>,
                 __state: &mut Self::State,
-            ) -> impl #private::Future<Output: #krate::IntoFlow> + #private::Send {
+            ) -> impl #private::Future<Output = #krate::Flow> + #private::Send {
                 async move {
                     if !__channel.honours(<Self as #krate::SubscriptionHandler>::kinds(__event)) {
-                        return #private::Result::Ok(#krate::Flow::Continue);
+                        return #krate::Flow::Continue;
                     }
                     #called
                 }

@@ -49,10 +49,10 @@ impl<E> Index<E> {
         self.entries.len()
     }
 
-    pub(super) fn insert(&mut self, slot: Arc<Slot<E>>, honoured: Arc<Honoured>) -> u64 {
+    pub(super) fn insert(&mut self, slot: &Arc<Slot<E>>, honoured: Arc<Honoured>) -> u64 {
         let key = self.next_key;
         self.next_key += 1;
-        self.place(key, &slot, honoured);
+        self.place(key, slot, honoured);
         key
     }
 
@@ -103,7 +103,12 @@ impl<E> Index<E> {
     }
 
     /// Visits each slot once that an event concerns: one whose method declares `kinds`, published for `uri`.
-    pub(super) fn for_each_concerned(&self, kinds: Kinds, uri: Option<&str>, mut visit: impl FnMut(&Slot<E>)) {
+    pub(super) fn for_each_concerned(
+        &self,
+        kinds: Kinds,
+        uri: Option<&str>,
+        mut visit: impl FnMut(&Slot<E>),
+    ) {
         let uri = uri.filter(|_| kinds.contains(Kinds::RESOURCES_UPDATED));
         let members = uri.and_then(|uri| self.by_uri.get(uri));
         members.into_iter().flatten().for_each(|member| visit(&member.slot));
@@ -145,7 +150,8 @@ mod tests {
     use crate::protocol::filter::RequestedFilter;
 
     fn honoured(bits: u8, uris: &BTreeSet<u8>) -> Honoured {
-        let kinds = (0..3).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
+        let kinds =
+            (0..3).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
         let updates = if uris.is_empty() { Kinds::NONE } else { Kinds::RESOURCES_UPDATED };
         let uris = uris.iter().map(|uri| format!("x:{uri}").into()).collect();
         Honoured::new(RequestedFilter { kinds: kinds.union(updates), uris })
@@ -181,7 +187,7 @@ mod tests {
                     Step::Insert(bits, uris) => {
                         let honoured = Arc::new(honoured(bits, &uris));
                         let slot = Arc::new(Slot::new(honoured.clone(), 1));
-                        model.push((index.insert(slot.clone(), honoured.clone()), slot, honoured));
+                        model.push((index.insert(&slot, honoured.clone()), slot, honoured));
                     }
                     Step::Replace(i, bits, uris) if !model.is_empty() => {
                         let i = i % model.len();

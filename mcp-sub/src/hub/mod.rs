@@ -60,7 +60,7 @@ impl<H: SubscriptionHandler> Hub<H> {
     /// Makes a slot that hears of what `honoured` allows, from now on.
     pub(crate) fn register(&self, honoured: Arc<Honoured>, capacity: usize) -> Registration<H::Event> {
         let slot = Arc::new(Slot::new(honoured.clone(), capacity));
-        let key = write(&self.index).insert(slot.clone(), honoured);
+        let key = write(&self.index).insert(&slot, honoured);
         Registration { index: self.index.clone(), key, slot }
     }
 }

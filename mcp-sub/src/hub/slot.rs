@@ -47,8 +47,13 @@ struct State<E> {
 
 impl<E> Slot<E> {
     pub(super) fn new(honoured: Arc<Honoured>, capacity: usize) -> Self {
-        let state =
-            State { honoured, events: VecDeque::new(), missed: Pending::default(), ending: None, waker: None };
+        let state = State {
+            honoured,
+            events: VecDeque::new(),
+            missed: Pending::default(),
+            ending: None,
+            waker: None,
+        };
         Self { capacity, state: Mutex::new(state) }
     }
 

@@ -58,8 +58,11 @@ impl Error {
     }
 
     pub(crate) fn unsupported_version(requested: Option<&str>) -> Self {
-        Self::new(code::UNSUPPORTED_VERSION, format!("unsupported protocol version; this server supports {VERSION}"))
-            .with_data(json!({ "supported": [VERSION], "requested": requested }))
+        Self::new(
+            code::UNSUPPORTED_VERSION,
+            format!("unsupported protocol version; this server supports {VERSION}"),
+        )
+        .with_data(json!({ "supported": [VERSION], "requested": requested }))
     }
 
     pub(crate) fn to_json(&self) -> Value {

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use serde_json::{json, value::RawValue};
 
 use super::{error::Error, object::Object};
-use crate::kind::{KINDS, Kinds};
+use crate::kind::{KINDS, Kind, Kinds};
 
 /// What a client asks for. `RESOURCES_UPDATED` is in `kinds` exactly while there is something in `uris`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,11 +31,13 @@ impl RequestedFilter {
             return Err(Error::invalid_params("`notifications` is missing, or not an object"));
         };
         if let Some(name) = &filter.duplicate {
-            return Err(Error::invalid_params(format!("the member `{name}` occurs twice in `notifications`")));
+            return Err(Error::invalid_params(format!(
+                "the member `{name}` occurs twice in `notifications`"
+            )));
         }
         let mut requested = Self::default();
-        for index in 0..KINDS.len() {
-            let (kind, field) = (Kinds::at(index), KINDS[index].field);
+        for (index, &Kind { field, .. }) in KINDS.iter().enumerate() {
+            let kind = Kinds::at(index);
             let Some(value) = filter.get(field) else { continue };
             let asked = if kind == Kinds::RESOURCES_UPDATED {
                 requested.uris = uris(field, value, limits)?;
@@ -74,19 +76,25 @@ fn uris(field: &str, value: &RawValue, limits: FilterLimits) -> Result<Vec<Arc<s
         .map_err(|_| Error::invalid_params(format!("`{field}` must be an array of strings")))?
         .unwrap_or_default();
     if uris.len() > limits.uris {
-        let message = format!("`{field}` has {} URIs; at most {} are served for one listen", uris.len(), limits.uris);
+        let message =
+            format!("`{field}` has {} URIs; at most {} are served for one listen", uris.len(), limits.uris);
         return Err(Error::invalid_params(message).with_data(json!({ "limit": "uris" })));
     }
     let bytes: usize = uris.iter().map(String::len).sum();
     if bytes > limits.uri_bytes {
-        let message = format!("`{field}` has {bytes} bytes of URIs; at most {} are served for one listen", limits.uri_bytes);
+        let message = format!(
+            "`{field}` has {bytes} bytes of URIs; at most {} are served for one listen",
+            limits.uri_bytes
+        );
         return Err(Error::invalid_params(message).with_data(json!({ "limit": "uri_bytes" })));
     }
     let mut seen = HashSet::with_capacity(uris.len());
     let mut kept = Vec::with_capacity(uris.len());
     for uri in uris {
         if !has_scheme(&uri) || uri.contains(char::is_control) {
-            let message = format!("`{field}` has {uri:?}, which is not a URI: a scheme and a colon come first, and no control character anywhere");
+            let message = format!(
+                "`{field}` has {uri:?}, which is not a URI: a scheme and a colon come first, and no control character anywhere"
+            );
             return Err(Error::invalid_params(message));
         }
         let uri: Arc<str> = uri.into();
@@ -116,7 +124,9 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_read() {
-        let filter = read(r#"{"toolsListChanged":true,"resourceSubscriptions":["file:///b","file:///a","file:///b"]}"#);
+        let filter = read(
+            r#"{"toolsListChanged":true,"resourceSubscriptions":["file:///b","file:///a","file:///b"]}"#,
+        );
         let filter = filter.unwrap();
         assert_eq!(filter.kinds, Kinds::TOOLS_LIST_CHANGED.union(Kinds::RESOURCES_UPDATED));
         assert_eq!(filter.uris, ["file:///b".into(), "file:///a".into()]);

@@ -36,38 +36,46 @@ impl From<Error> for Malformed {
 
 /// Whether `json` is well-formed, and the text.
 pub(crate) fn syntax(json: &[u8]) -> Result<&RawValue, Error> {
-    serde_json::from_slice(json)
-        .map_err(|error| Error::new(super::error::code::PARSE_ERROR, format!("the body is not valid JSON: {error}")))
+    serde_json::from_slice(json).map_err(|error| {
+        Error::new(super::error::code::PARSE_ERROR, format!("the body is not valid JSON: {error}"))
+    })
 }
 
 impl<'a> Message<'a> {
     /// Reads a message whose id has at most `id_bytes` bytes.
     pub(crate) fn of(json: &'a RawValue, id_bytes: usize) -> Result<Self, Malformed> {
         let Some(message) = Object::of(json) else {
-            return Err(Error::invalid_request("expected one JSON-RPC message, an object; batches are not served").into());
+            return Err(Error::invalid_request(
+                "expected one JSON-RPC message, an object; batches are not served",
+            )
+            .into());
         };
         if message.duplicate.as_deref() == Some("id") {
             return Err(Error::invalid_request("the member `id` occurs twice").into());
         }
         let id = match message.get("id") {
             Some(json) => Some(RequestId::of(json, id_bytes).ok_or_else(|| {
-                Error::invalid_request(format!("`id` must be a string or an integer, of at most {id_bytes} bytes"))
+                Error::invalid_request(format!(
+                    "`id` must be a string or an integer, of at most {id_bytes} bytes"
+                ))
             })?),
             None => None,
         };
-        match Self::members(message, id.clone()) {
+        match Self::members(&message, id.clone()) {
             Ok(message) => Ok(message),
             Err(error) => Err(Malformed { id, error }),
         }
     }
 
-    fn members(message: Object<'a>, id: Option<RequestId>) -> Result<Self, Error> {
-        once(&message, "the message")?;
+    fn members(message: &Object<'a>, id: Option<RequestId>) -> Result<Self, Error> {
+        once(message, "the message")?;
         if message.str("jsonrpc").as_deref() != Some("2.0") {
             return Err(Error::invalid_request("`jsonrpc` must be \"2.0\""));
         }
         if !message.contains("method") {
-            return Err(Error::invalid_request("no `method`: a client sends requests and notifications only"));
+            return Err(Error::invalid_request(
+                "no `method`: a client sends requests and notifications only",
+            ));
         }
         let Some(method) = message.str("method") else {
             return Err(Error::invalid_request("`method` must be a string"));
@@ -116,9 +124,10 @@ impl Request<'_> {
 }
 
 fn missing(meta: &Object<'_>, key: &str, expected: &str) -> Error {
-    Error::invalid_params(match meta.contains(key) {
-        true => format!("`{key}` in `_meta` must be {expected}"),
-        false => format!("`{key}` is missing in `_meta`"),
+    Error::invalid_params(if meta.contains(key) {
+        format!("`{key}` in `_meta` must be {expected}")
+    } else {
+        format!("`{key}` is missing in `_meta`")
     })
 }
 
@@ -126,7 +135,9 @@ fn missing(meta: &Object<'_>, key: &str, expected: &str) -> Error {
 mod tests {
     use super::{super::error::code, *};
 
-    fn read(json: &str) -> Result<(Option<String>, String), (Option<String>, i64, String)> {
+    type Id = Option<String>;
+
+    fn read(json: &str) -> Result<(Id, String), (Id, i64, String)> {
         let raw = syntax(json.as_bytes()).map_err(|error| (None, error.code, error.message))?;
         match Message::of(raw, 64) {
             Ok(Message::Request(request)) => Ok((Some(request.id.to_string()), request.method)),
@@ -139,7 +150,10 @@ mod tests {
     fn requests_and_notifications_are_told_apart_by_their_id() {
         assert_eq!(read(r#"{"jsonrpc":"2.0","id":7,"method":"x"}"#), Ok((Some("7".into()), "x".into())));
         assert!(matches!(read(r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#), Ok((None, _))));
-        assert_eq!(read(r#"{"jsonrpc":"2.0","method":"subscriptions/listen"}"#).unwrap_err().1, code::INVALID_REQUEST);
+        assert_eq!(
+            read(r#"{"jsonrpc":"2.0","method":"subscriptions/listen"}"#).unwrap_err().1,
+            code::INVALID_REQUEST
+        );
     }
 
     #[test]
@@ -153,7 +167,14 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_an_invalid_request() {
-        for json in ["[]", "1", "\"x\"", "{}", r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#, r#"{"jsonrpc":"2.0","id":1}"#] {
+        for json in [
+            "[]",
+            "1",
+            "\"x\"",
+            "{}",
+            r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+        ] {
             assert_eq!(read(json).unwrap_err().1, code::INVALID_REQUEST, "{json}");
         }
     }

@@ -16,12 +16,9 @@ use tokio::sync::{Notify, mpsc};
 
 use super::{Listen, Subscriptions};
 use crate::{
-    AnyNotification, Channel, CloseReason, Declares, Filter, Flow, Handles, IntoFlow, Kinds, Limits, ListenRequest,
-    Rejection, RequestId, ResourcesUpdated, SubscriptionHandler, ToolsListChanged,
-    builder::Builder,
-    frame::Framing,
-    protocol::filter::RequestedFilter,
-    registry::EventStream,
+    AnyNotification, Channel, CloseReason, Declares, Filter, Flow, Handles, Kinds, Limits, ListenRequest,
+    Rejection, RequestId, ResourcesUpdated, SubscriptionHandler, ToolsListChanged, builder::Builder,
+    frame::Framing, protocol::filter::RequestedFilter, registry::EventStream,
 };
 
 const LINES: Framing = Framing { before: b"", after: b"\n" };
@@ -94,13 +91,18 @@ impl SubscriptionHandler for Probe {
         Ok(())
     }
 
-    async fn handle_event(&self, event: &Event, channel: &mut Channel<'_, AnyNotification>, (): &mut ()) -> impl IntoFlow {
+    async fn handle_event(
+        &self,
+        event: &Event,
+        channel: &mut Channel<'_, AnyNotification>,
+        (): &mut (),
+    ) -> Flow {
         self.handled.fetch_add(1, Ordering::Relaxed);
         match event {
             Event::Tools => channel.tools_list_changed(),
             Event::Saved(uri) => channel.resources_updated(uri),
-            Event::Stop => return Ok(Flow::stop("enough")),
-            Event::Fail => return Err("it broke"),
+            Event::Stop => return Flow::stop("enough"),
+            Event::Fail => return Flow::Fail("it broke".into()),
             Event::Panic => panic!("in a method"),
             Event::Hang => std::future::pending().await,
             Event::Lie => {
@@ -109,7 +111,7 @@ impl SubscriptionHandler for Probe {
                 channel.resources_updated("x:never-asked");
             }
         }
-        Ok(Flow::Continue)
+        Flow::Continue
     }
 
     async fn handle_close(&self, reason: CloseReason, (): ()) {
@@ -126,7 +128,10 @@ impl Handles<Event> for Probe {
 
 type Closed = mpsc::UnboundedReceiver<CloseReason>;
 
-fn server(decide: Decide, set: impl FnOnce(Builder<Probe>) -> Builder<Probe>) -> (Subscriptions<Probe>, Closed) {
+fn server(
+    decide: Decide,
+    set: impl FnOnce(Builder<Probe>) -> Builder<Probe>,
+) -> (Subscriptions<Probe>, Closed) {
     let (closed, reasons) = mpsc::unbounded_channel();
     let probe = Probe { decide, closed, handled: AtomicUsize::new(0) };
     (set(Subscriptions::builder(probe)).build(), reasons)
@@ -142,7 +147,9 @@ fn listen() -> Listen {
             "{}".into(),
         ),
         filter: RequestedFilter {
-            kinds: Kinds::TOOLS_LIST_CHANGED.union(Kinds::PROMPTS_LIST_CHANGED).union(Kinds::RESOURCES_UPDATED),
+            kinds: Kinds::TOOLS_LIST_CHANGED
+                .union(Kinds::PROMPTS_LIST_CHANGED)
+                .union(Kinds::RESOURCES_UPDATED),
             uris: vec!["x:a".into(), "x:b".into()],
         },
         framing: LINES,

@@ -11,8 +11,10 @@ pub(super) fn admits_event_stream(headers: &HeaderMap) -> bool {
     ranges.flat_map(|value| value.to_str().unwrap_or_default().split(',')).any(|range| {
         let mut parts = range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
-        let admitted = ["*/*", "text/*", "text/event-stream"].iter().any(|one| media.eq_ignore_ascii_case(one));
-        let mut weights = parts.filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let admitted =
+            ["*/*", "text/*", "text/event-stream"].iter().any(|one| media.eq_ignore_ascii_case(one));
+        let mut weights =
+            parts.filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
         admitted && weights.all(|weight| weight.parse() != Ok(0.0))
     })
 }
@@ -29,13 +31,8 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 mod tests {
     use super::*;
 
-    fn headers(name: http::HeaderName, values: &[&'static str]) -> HeaderMap {
-        let pairs = values.iter().map(|value| (name.clone(), http::HeaderValue::from_static(value)));
-        let mut headers = HeaderMap::new();
-        pairs.for_each(|(name, value)| {
-            headers.append(name, value);
-        });
-        headers
+    fn headers(name: &http::HeaderName, values: &[&'static str]) -> HeaderMap {
+        values.iter().map(|value| (name.clone(), http::HeaderValue::from_static(value))).collect()
     }
 
     #[test]
@@ -48,20 +45,20 @@ mod tests {
             &["application/json", "TEXT/Event-Stream;q=0.5"],
             &["text/event-stream; charset=utf-8"],
         ] {
-            assert!(admits_event_stream(&headers(ACCEPT, values)), "{values:?}");
+            assert!(admits_event_stream(&headers(&ACCEPT, values)), "{values:?}");
         }
         for values in [&["application/json"][..], &["text/html"], &["text/event-stream;q=0"], &[""]] {
-            assert!(!admits_event_stream(&headers(ACCEPT, values)), "{values:?}");
+            assert!(!admits_event_stream(&headers(&ACCEPT, values)), "{values:?}");
         }
     }
 
     #[test]
     fn json_may_have_parameters_and_need_not_be_said() {
         for values in [&[][..], &["application/json"], &["Application/JSON; charset=utf-8"]] {
-            assert!(is_json(&headers(CONTENT_TYPE, values)), "{values:?}");
+            assert!(is_json(&headers(&CONTENT_TYPE, values)), "{values:?}");
         }
         for values in [&["text/plain"][..], &["application/jsonl"], &[""]] {
-            assert!(!is_json(&headers(CONTENT_TYPE, values)), "{values:?}");
+            assert!(!is_json(&headers(&CONTENT_TYPE, values)), "{values:?}");
         }
     }
 }

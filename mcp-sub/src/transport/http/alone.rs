@@ -39,6 +39,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     ///
     /// Who listens is not checked here: put authentication around it, and read its outcome in `subscribe`, from
     /// [`ListenRequest::extension`](crate::ListenRequest::extension).
+    #[must_use]
     pub fn http(&self) -> Http<H> {
         Http { subscriptions: self.clone() }
     }
@@ -78,7 +79,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let subscriptions = self.subscriptions.clone();
-        Box::pin(async move { Ok(serve(&subscriptions, request).await.unwrap_or_else(Refusal::into_response)) })
+        Box::pin(
+            async move { Ok(serve(&subscriptions, request).await.unwrap_or_else(Refusal::into_response)) },
+        )
     }
 }
 
@@ -115,7 +118,8 @@ fn not_found(method: &str) -> Rejection {
     let mut error = Error::method_not_found(method);
     if method == "initialize" {
         // An older client, or one that tries: it learns what it can do instead.
-        error.message = format!("method not found: initialize; this server supports {VERSION}, which has no handshake");
+        error.message =
+            format!("method not found: initialize; this server supports {VERSION}, which has no handshake");
         error = error.with_data(json!({ "supported": [VERSION] }));
     }
     Rejection::from_error(StatusCode::NOT_FOUND, error)

@@ -9,12 +9,7 @@ use serde_json::Value;
 
 use super::body::Body;
 use crate::{
-    protocol::{
-        error::Error,
-        id::RequestId,
-        message,
-        request::Malformed,
-    },
+    protocol::{error::Error, id::RequestId, message, request::Malformed},
     rejection::Rejection,
 };
 

@@ -72,7 +72,9 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Answer { bytes } => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Kind::Answer { bytes } => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
             Kind::Events { .. } => SizeHint::default(),
             Kind::Inner { inner } => inner.size_hint(),
         }

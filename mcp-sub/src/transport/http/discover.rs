@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    builder::Settings,
     kind::{KINDS, Kinds},
     protocol::{VERSION, meta},
+    settings::Settings,
 };
 
 /// For how long a client may keep what was discovered. Capabilities change when a server is deployed.
@@ -90,14 +90,17 @@ mod tests {
     fn promise_3_the_flags_are_the_declared_kinds() {
         let settings = Settings::default();
         for bits in 0..16_usize {
-            let kinds = (0..4).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
+            let kinds =
+                (0..4).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
             let result = result(&settings, kinds);
             for (index, kind) in KINDS.iter().enumerate() {
                 let flag = &result["capabilities"][kind.family][kind.flag];
                 assert_eq!(*flag == json!(true), kinds.contains(Kinds::at(index)), "{kinds:?}: {result}");
             }
             let families = result["capabilities"].as_object().unwrap();
-            assert!(families.values().all(|flags| flags.as_object().unwrap().values().all(|flag| flag == true)));
+            assert!(
+                families.values().all(|flags| flags.as_object().unwrap().values().all(|flag| flag == true))
+            );
         }
     }
 

@@ -107,9 +107,9 @@ fn mirrored(headers: &HeaderMap, shown: &str, name: &HeaderName, body: &str) -> 
         Value::Missing => Err(Error::header_mismatch(format!("the header `{shown}` is missing"))),
         Value::Ambiguous => Err(Error::header_mismatch(format!("the header `{shown}` is not one text"))),
         Value::One(value) if decoded(value).as_deref() == Some(body) => Ok(()),
-        Value::One(value) => {
-            Err(Error::header_mismatch(format!("the header `{shown}: {value}` differs from {body:?} in the body")))
-        }
+        Value::One(value) => Err(Error::header_mismatch(format!(
+            "the header `{shown}: {value}` differs from {body:?} in the body"
+        ))),
     }
 }
 

@@ -28,10 +28,8 @@ use super::{
     body::Body,
     discover,
     gate::{BoxError, METHOD, NAME},
-    layer::Stop,
 };
 use crate::{
-    builder::Settings,
     kind::Kinds,
     protocol::{
         DISCOVER,
@@ -39,6 +37,7 @@ use crate::{
         id::RequestId,
         request::Request as McpRequest,
     },
+    settings::Settings,
     sync::lock,
 };
 
@@ -104,6 +103,19 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for RequestBody<B> {
 impl<B> fmt::Debug for RequestBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestBody").finish_non_exhaustive()
+    }
+}
+
+/// Why a request came to nothing.
+pub(super) enum Stop<E> {
+    Refused(Refusal),
+    /// The inner service failed as a service.
+    Failed(E),
+}
+
+impl<E> From<Refusal> for Stop<E> {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -200,13 +212,13 @@ impl<S> Inner<S> {
             Ok(Err(Stop::Failed(error))) => return Err(Stop::Failed(error)),
             Ok(Err(Stop::Refused(_))) | Err(_) => None,
         };
-        Ok(match known {
-            Some((_, carried)) => carried,
-            None => {
-                tracing::warn!("the inner server does not answer `server/discover`: all that is declared is honoured");
-                declared
-            }
-        })
+        let Some((_, carried)) = known else {
+            tracing::warn!(
+                "the inner server does not answer `server/discover`: all that is declared is honoured"
+            );
+            return Ok(declared);
+        };
+        Ok(carried)
     }
 
     /// Calls the inner server, and reads its answer up to `limit` bytes.
@@ -240,7 +252,10 @@ impl<S> Inner<S> {
         let missing = declared.difference(carried);
         let ttl = Duration::from_millis(result["ttlMs"].as_u64().unwrap_or(0));
         if !missing.is_empty() {
-            tracing::warn!(?missing, "declared, but the inner server does not advertise the family: never honoured");
+            tracing::warn!(
+                ?missing,
+                "declared, but the inner server does not advertise the family: never honoured"
+            );
         }
         if public && !ttl.is_zero() {
             *lock(&self.carried.0) = Some((carried, Instant::now() + ttl));
@@ -321,7 +336,10 @@ mod tests {
 
     #[test]
     fn what_is_no_result_is_left_alone() {
-        assert_eq!(result("application/json", r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#), None);
+        assert_eq!(
+            result("application/json", r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#),
+            None
+        );
         assert_eq!(result("text/plain", r#"{"result":1}"#), None);
         assert_eq!(result("text/event-stream", ": nothing\n\n"), None);
     }

@@ -16,7 +16,7 @@ use super::{
     answer::{self, Refusal},
     body::Body,
     gate::{self, BoxError, PROTOCOL_VERSION},
-    inner::{Carried, Inner, RequestBody},
+    inner::{Carried, Inner, RequestBody, Stop},
     listen::listen,
     source,
 };
@@ -116,19 +116,6 @@ where
                 Ok(response) => Ok(response),
             }
         })
-    }
-}
-
-/// Why a request came to nothing.
-pub(super) enum Stop<E> {
-    Refused(Refusal),
-    /// The inner service failed as a service.
-    Failed(E),
-}
-
-impl<E> From<Refusal> for Stop<E> {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
     }
 }
 

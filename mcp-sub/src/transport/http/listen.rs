@@ -33,13 +33,16 @@ pub(super) async fn listen<H: SubscriptionHandler, B>(
 ) -> Result<Response<Body<B>>, Refusal> {
     let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
     if !accept::admits_event_stream(&parts.headers) {
-        let error = Error::invalid_request("a listen is answered as text/event-stream, which `Accept` does not admit");
+        let error = Error::invalid_request(
+            "a listen is answered as text/event-stream, which `Accept` does not admit",
+        );
         return Err(refuse(Rejection::from_error(StatusCode::NOT_ACCEPTABLE, error)));
     }
     let settings = subscriptions.settings();
     let params = request.params.as_ref();
-    let filter = RequestedFilter::of(params.and_then(|params| params.get("notifications")), settings.limits.filter())
-        .map_err(|error| Refusal::bad_request(Some(&request.id), error))?;
+    let filter =
+        RequestedFilter::of(params.and_then(|params| params.get("notifications")), settings.limits.filter())
+            .map_err(|error| Refusal::bad_request(Some(&request.id), error))?;
     let meta = params.and_then(|params| params.get("_meta")).map_or("{}", |meta| meta.get()).into();
     let listen = Listen {
         request: ListenRequest::new(request.id.clone(), parts.headers, parts.extensions, meta),

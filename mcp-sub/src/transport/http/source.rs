@@ -11,8 +11,8 @@ use http::{
 
 use super::answer::Refusal;
 use crate::{
-    builder::{Hosts, Settings},
     protocol::error::Error,
+    settings::{Hosts, Settings},
 };
 
 /// Refuses a request that a page of a foreign site may have caused.
@@ -25,7 +25,11 @@ pub(super) fn check(settings: &Settings, parts: &Parts) -> Result<(), Refusal> {
     let authority = parts.uri.authority().map(Authority::as_str);
     for host in values(&parts.headers, &HOST).chain(authority.map(Some)) {
         if !host.is_some_and(|host| is_allowed_host(&settings.hosts, host)) {
-            return Err(forbidden("Host", host, "`allowed_hosts`, or `any_host` behind a proxy that checks it,"));
+            return Err(forbidden(
+                "Host",
+                host,
+                "`allowed_hosts`, or `any_host` behind a proxy that checks it,",
+            ));
         }
     }
     for origin in values(&parts.headers, &ORIGIN) {
@@ -47,7 +51,8 @@ fn values<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> impl Iterator<
 
 fn forbidden(header: &str, value: Option<&str>, setting: &str) -> Refusal {
     let value = value.unwrap_or("that is not text");
-    let message = format!("`{header}: {value}` is not served here; {setting} in the server's builder permits it");
+    let message =
+        format!("`{header}: {value}` is not served here; {setting} in the server's builder permits it");
     Refusal::status(StatusCode::FORBIDDEN, Error::invalid_request(message))
 }
 
@@ -58,7 +63,9 @@ fn is_allowed_host(hosts: &Hosts, host: &str) -> bool {
         Hosts::Listed(listed) => {
             let name = host.parse::<Authority>();
             let name = name.as_ref().map_or(host, Authority::host);
-            listed.iter().any(|allowed| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(name))
+            listed
+                .iter()
+                .any(|allowed| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(name))
         }
     }
 }
@@ -87,7 +94,9 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.8.9.1:80", "[::1]", "[::1]:8000"] {
             assert!(is_allowed_host(&Hosts::Loopback, host), "{host}");
         }
-        for host in ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "::1", "10.0.0.1", "a b"] {
+        for host in
+            ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "::1", "10.0.0.1", "a b"]
+        {
             assert!(!is_allowed_host(&Hosts::Loopback, host), "{host}");
         }
     }
@@ -108,7 +117,9 @@ mod tests {
         for origin in ["http://127.0.0.1:8000", "https://localhost", "http://[::1]:3000"] {
             assert!(is_loopback_origin(origin), "{origin}");
         }
-        for origin in ["null", "http://evil.example", "file://localhost", "localhost", "http://localhost.evil.example"] {
+        for origin in
+            ["null", "http://evil.example", "file://localhost", "localhost", "http://localhost.evil.example"]
+        {
             assert!(!is_loopback_origin(origin), "{origin}");
         }
     }
