@@ -138,7 +138,7 @@ impl Outbox {
         out.extend(first);
         pending.drain(|entry| match entry {
             Entry::List(index) => {
-                out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)))
+                out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)));
             }
             Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
         });

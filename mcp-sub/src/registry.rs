@@ -150,7 +150,7 @@ impl Registry {
         lock(&self.state).shutdown.get_or_insert_default();
         self.release();
         // The last tenth is for the `handle_close` of those that have to be cut.
-        if tokio::time::timeout_at(start + budget.mul_f64(0.9), self.drained()).await.is_err() {
+        if tokio::time::timeout(budget / 10 * 9, self.drained()).await.is_err() {
             self.deciding.cancel();
             let left = std::mem::take(&mut lock(&self.state).streams);
             let (finished, cut): (Vec<_>, Vec<_>) =
@@ -164,7 +164,7 @@ impl Registry {
             }
         }
         self.closing.close();
-        let closed = tokio::time::timeout_at(start + budget, self.closing.wait()).await;
+        let closed = tokio::time::timeout(budget.saturating_sub(start.elapsed()), self.closing.wait()).await;
         if closed.is_err() {
             tracing::warn!(
                 "`handle_close` of some subscriptions did not return inside the shutdown's budget"

@@ -8,7 +8,8 @@ use super::{error::Error, id::RequestId, meta, object::Object};
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request(Request<'a>),
-    Notification,
+    /// With the protocol version in its `_meta`, if there is one.
+    Notification(Option<String>),
 }
 
 #[derive(Debug)]
@@ -86,7 +87,7 @@ impl<'a> Message<'a> {
         meta.iter().try_for_each(|meta| once(meta, "`_meta`"))?;
         match id {
             Some(id) => Ok(Self::Request(Request { id, method, params, meta })),
-            None if method.starts_with("notifications/") => Ok(Self::Notification),
+            None if method.starts_with("notifications/") => Ok(Self::Notification(version(meta.as_ref()))),
             None => Err(Error::invalid_request(format!("`{method}` is a request, and needs an `id`"))),
         }
     }
@@ -102,7 +103,7 @@ fn once(object: &Object<'_>, place: &str) -> Result<(), Error> {
 impl Request<'_> {
     /// The protocol version in `_meta`, if there is one.
     pub(crate) fn version(&self) -> Option<String> {
-        self.meta.as_ref()?.str(meta::PROTOCOL_VERSION)
+        version(self.meta.as_ref())
     }
 
     /// The fields of `_meta` that every request must have.
@@ -123,6 +124,10 @@ impl Request<'_> {
     }
 }
 
+fn version(meta: Option<&Object<'_>>) -> Option<String> {
+    meta?.str(meta::PROTOCOL_VERSION)
+}
+
 fn missing(meta: &Object<'_>, key: &str, expected: &str) -> Error {
     Error::invalid_params(if meta.contains(key) {
         format!("`{key}` in `_meta` must be {expected}")
@@ -141,7 +146,7 @@ mod tests {
         let raw = syntax(json.as_bytes()).map_err(|error| (None, error.code, error.message))?;
         match Message::of(raw, 64) {
             Ok(Message::Request(request)) => Ok((Some(request.id.to_string()), request.method)),
-            Ok(Message::Notification) => Ok((None, String::new())),
+            Ok(Message::Notification(version)) => Ok((None, version.unwrap_or_default())),
             Err(Malformed { id, error }) => Err((id.map(|id| id.to_string()), error.code, error.message)),
         }
     }

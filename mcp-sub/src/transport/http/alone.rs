@@ -101,7 +101,7 @@ where
     let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
     let request = match Message::of(gate::parse(&body)?, settings.limits.id_bytes)? {
         Message::Request(request) => request,
-        Message::Notification => return Ok(answer::accepted()),
+        Message::Notification(_) => return Ok(answer::accepted()),
     };
     gate::check(&parts.headers, &request)?;
     match &*request.method {

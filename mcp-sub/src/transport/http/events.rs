@@ -62,13 +62,13 @@ impl KeepAlive {
         while self.sleep.as_mut().poll(cx).is_ready() {
             // The timer is moved only when it fires: a frame costs it nothing.
             let now = Instant::now();
-            let due = self.last_sent + self.interval;
-            if due <= now {
+            let left = self.interval.saturating_sub(now.duration_since(self.last_sent));
+            if left.is_zero() {
                 self.last_sent = now;
                 self.sleep.as_mut().reset(now + self.interval);
                 return Poll::Ready(());
             }
-            self.sleep.as_mut().reset(due);
+            self.sleep.as_mut().reset(now + left);
         }
         Poll::Pending
     }

@@ -1,33 +1,31 @@
 //! The inner server of a layer: what goes to it, and what is asked of it.
 
 use std::{
-    fmt,
     future::poll_fn,
-    pin::Pin,
     sync::{Arc, Mutex},
-    task::{Context, Poll},
     time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
 use http::{
     HeaderValue, Request, Response, StatusCode,
-    header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING},
+    header::{
+        ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    },
     request::Parts,
     response,
 };
-use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
-use pin_project_lite::pin_project;
 use serde_json::Value;
 use tokio::time::Instant;
 use tower_service::Service;
 
 use super::{
-    answer::{self, Refusal},
+    answer::Refusal,
     body::Body,
     discover,
     gate::{BoxError, METHOD, NAME},
+    request_body::RequestBody,
 };
 use crate::{
     kind::Kinds,
@@ -35,76 +33,13 @@ use crate::{
         DISCOVER,
         error::{Error, code},
         id::RequestId,
+        message,
         request::Request as McpRequest,
     },
+    rejection::Rejection,
     settings::Settings,
     sync::lock,
 };
-
-pin_project! {
-    /// The body of a request that a [layer](crate::Subscriptions::layer) sends on: read already, or as it came.
-    pub struct RequestBody<B> {
-        #[pin]
-        kind: RequestKind<B>,
-    }
-}
-
-pin_project! {
-    #[project = RequestKindProjection]
-    enum RequestKind<B> {
-        Buffered { bytes: Option<Bytes> },
-        Passed { #[pin] body: B },
-    }
-}
-
-impl<B> RequestBody<B> {
-    pub(super) fn buffered(bytes: Bytes) -> Self {
-        Self { kind: RequestKind::Buffered { bytes: Some(bytes) } }
-    }
-
-    pub(super) fn passed(body: B) -> Self {
-        Self { kind: RequestKind::Passed { body } }
-    }
-}
-
-impl<B: http_body::Body<Data = Bytes>> http_body::Body for RequestBody<B> {
-    type Data = Bytes;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        match self.project().kind.project() {
-            RequestKindProjection::Buffered { bytes } => {
-                Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes))))
-            }
-            RequestKindProjection::Passed { body } => body.poll_frame(cx),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.kind {
-            RequestKind::Buffered { bytes } => bytes.is_none(),
-            RequestKind::Passed { body } => body.is_end_stream(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.kind {
-            RequestKind::Buffered { bytes } => {
-                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
-            }
-            RequestKind::Passed { body } => body.size_hint(),
-        }
-    }
-}
-
-impl<B> fmt::Debug for RequestBody<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestBody").finish_non_exhaustive()
-    }
-}
 
 /// Why a request came to nothing.
 pub(super) enum Stop<E> {
@@ -176,16 +111,17 @@ impl<S> Inner<S> {
         let Some((result, _)) = result.and_then(|result| self.merged(result, declared)) else {
             return Ok(Response::from_parts(parts, Body::answer(body)));
         };
-        for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONTENT_TYPE] {
+        for name in [CONTENT_LENGTH, TRANSFER_ENCODING] {
             parts.headers.remove(name);
         }
-        let mut response = answer::result(&request.id, &result);
-        *response.status_mut() = parts.status;
-        response.headers_mut().extend(parts.headers);
-        Ok(response)
+        parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut out = BytesMut::new();
+        message::result(&mut out, &request.id, &result);
+        Ok(Response::from_parts(parts, Body::answer(out.freeze())))
     }
 
-    /// What the inner server can carry for the caller of `request`. Asks it, unless it said so before to anybody.
+    /// What the inner server can carry for the caller of `request`. Asks it, unless it said so before to anybody. A
+    /// caller that it does not talk to gets no stream either.
     pub(super) async fn carried<B, R>(
         mut self,
         parts: &Parts,
@@ -206,6 +142,11 @@ impl<S> Inner<S> {
         let asked = self.answer(discover_parts(parts), body, &request.id, limit);
         let answer = tokio::time::timeout(settings.limits.subscribe_timeout, asked).await;
         let known = match answer {
+            Ok(Ok((parts, _)))
+                if matches!(parts.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) =>
+            {
+                return Err(denied(parts, &request.id).into());
+            }
             Ok(Ok((parts, body))) => {
                 result_of(&parts.headers, &body).and_then(|result| self.merged(result, declared))
             }
@@ -240,7 +181,7 @@ impl<S> Inner<S> {
             Err(error) => {
                 tracing::error!(%error, "the inner server's answer to `server/discover` cannot be read");
                 let error = Error::new(code::INTERNAL_ERROR, "the inner server's answer cannot be read");
-                let rejection = crate::Rejection::from_error(StatusCode::BAD_GATEWAY, error);
+                let rejection = Rejection::from_error(StatusCode::BAD_GATEWAY, error);
                 Err(Refusal::new(Some(id.clone()), rejection).into())
             }
         }
@@ -279,6 +220,16 @@ fn discover_parts(listen: &Parts) -> Parts {
     parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     parts
+}
+
+/// The inner server's refusal, as the answer to a listen.
+fn denied(mut answer: response::Parts, id: &RequestId) -> Refusal {
+    let error = Error::new(code::INTERNAL_ERROR, "the inner server refuses this caller");
+    let mut rejection = Rejection::from_error(answer.status, error);
+    if let Some(challenge) = answer.headers.remove(WWW_AUTHENTICATE) {
+        rejection = rejection.with_header(WWW_AUTHENTICATE, challenge);
+    }
+    Refusal::new(Some(id.clone()), rejection)
 }
 
 /// The `result` of a JSON-RPC response, sent as JSON or as server-sent events.

@@ -16,15 +16,16 @@ use super::{
     answer::{self, Refusal},
     body::Body,
     gate::{self, BoxError, PROTOCOL_VERSION},
-    inner::{Carried, Inner, RequestBody, Stop},
+    inner::{Carried, Inner, Stop},
     listen::listen,
+    request_body::RequestBody,
     source,
 };
 use crate::{
     handler::SubscriptionHandler,
     protocol::{
         DISCOVER, LISTEN, VERSION,
-        request::{Message, Request as McpRequest},
+        request::{Malformed, Message},
     },
     subscriptions::Subscriptions,
 };
@@ -148,7 +149,7 @@ where
     gate::content_type(&parts.headers)?;
     let request = match message.map_err(Refusal::from)? {
         Message::Request(request) => request,
-        Message::Notification => return Ok(answer::accepted()),
+        Message::Notification(_) => return Ok(answer::accepted()),
     };
     gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
@@ -164,21 +165,13 @@ where
 
 /// Whether the message says that it is of revision 2026-07-28. One that cannot be read counts if it names it at all: two
 /// readers may make different things of it.
-fn is_modern(
-    parts: &Parts,
-    message: &Result<Message<'_>, crate::protocol::request::Malformed>,
-    body: &[u8],
-) -> bool {
+fn is_modern(parts: &Parts, message: &Result<Message<'_>, Malformed>, body: &[u8]) -> bool {
     if parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
         return true;
     }
     match message {
-        Ok(Message::Request(request)) => names_version(request),
-        Ok(Message::Notification) => false,
+        Ok(Message::Request(request)) => request.version().as_deref() == Some(VERSION),
+        Ok(Message::Notification(version)) => version.as_deref() == Some(VERSION),
         Err(_) => body.windows(VERSION.len()).any(|window| window == VERSION.as_bytes()),
     }
-}
-
-fn names_version(request: &McpRequest<'_>) -> bool {
-    request.version().as_deref() == Some(VERSION)
 }

@@ -12,6 +12,7 @@ mod gate;
 mod inner;
 mod layer;
 mod listen;
+mod request_body;
 mod source;
 
-pub use self::{alone::Http, body::Body, inner::RequestBody, layer::Layered};
+pub use self::{alone::Http, body::Body, layer::Layered, request_body::RequestBody};
