@@ -1,4 +1,78 @@
-//! The server side of MCP `subscriptions/listen`.
+//! The server side of MCP [`subscriptions/listen`][spec], revision 2026-07-28.
+//!
+//! A client opens one long-lived stream with a filter of what it wants to hear of. The server acknowledges what it will
+//! honour, then tells the client whenever its tools, prompts or resources changed. Annotate one `impl` block, and the
+//! rest is done:
+//!
+//! ```
+//! use mcp_sub::{Channel, Filter, Rejection, Subscriptions, subscription_handler};
+//!
+//! pub struct ToolInstalled;
+//! pub struct FileSaved {
+//!     pub uri: String,
+//! }
+//!
+//! pub struct Workspace;
+//!
+//! #[subscription_handler]
+//! impl Workspace {
+//!     /// Before the acknowledgement: accept, narrow or reject.
+//!     fn subscribe(&self, filter: &mut Filter<'_>) -> Result<(), Rejection> {
+//!         filter.retain_resources(|uri| uri.starts_with("file:///public/"));
+//!         Ok(())
+//!     }
+//!
+//!     #[emits(tools_list_changed)]
+//!     fn tool_installed(&self, _: &ToolInstalled, channel: &mut Channel<'_>) {
+//!         channel.tools_list_changed();
+//!     }
+//!
+//!     #[emits(resources_updated)]
+//!     async fn file_saved(&self, event: &FileSaved, channel: &mut Channel<'_>) {
+//!         channel.resources_updated(&event.uri);
+//!     }
+//! }
+//!
+//! let subscriptions = Subscriptions::builder(Workspace).server_info("workspace", "1.0.0").build();
+//! // From anywhere, after the new state can be read:
+//! subscriptions.publish(ToolInstalled);
+//! let uri = String::from("file:///public/notes.md");
+//! subscriptions.publish_for(&uri, FileSaved { uri: uri.clone() });
+//! // A `tower` service: alone on an endpoint, or as `subscriptions.layer(server)` over an MCP server that exists.
+//! let service = subscriptions.http();
+//! # let _ = service;
+//! ```
+//!
+//! # Where to look
+//!
+//! | for | see |
+//! |---|---|
+//! | what the block may contain, and what is generated | [`#[subscription_handler]`](macro@subscription_handler) |
+//! | the same by hand | [`SubscriptionHandler`] |
+//! | who is asking, and how to refuse | [`ListenRequest`], [`Filter`], [`Rejection`] |
+//! | what a method may send, and how it ends a stream | [`Channel`], [`Flow`], [`CloseReason`] |
+//! | publishing and shutting down | [`Subscriptions`] |
+//! | every setting and every bound | [`Builder`], [`Limits`] |
+//! | serving | [`Subscriptions::http`], [`Subscriptions::layer`] |
+//!
+//! # How it behaves
+//!
+//! **Order.** The acknowledgement is the first message. What is published while [`subscribe`](SubscriptionHandler::subscribe)
+//! runs comes after it. Events of one publisher are handled in the order in which they were published.
+//!
+//! **Slow clients.** A stream takes no event while its client has not taken the frames before. What is sent twice
+//! meanwhile is sent once, and events that do not fit into the stream's slot are told of afterwards: once for each kind
+//! and URI. Nothing is lost silently, nothing grows, and nobody else waits.
+//!
+//! **Endings.** [`handle_close`](SubscriptionHandler::handle_close) runs exactly once for each subscription that was
+//! accepted, with the reason. Errors and panics of a method end its own stream only.
+//!
+//! **Nothing is replayed.** What was published before a client listened is not told. Clients list after each
+//! acknowledgement.
+//!
+//! **Runtime.** Streams live on tokio, with its timer enabled.
+//!
+//! [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 #![forbid(unsafe_code)]
 
