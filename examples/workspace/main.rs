@@ -1,0 +1,150 @@
+//! An MCP server whose resources are the files of a directory, and which tells its clients when they change.
+//!
+//! `cargo run --example workspace -- DIR`
+//!
+//! What a subscription is and who is told what: `workspace.rs`. The resources themselves: `resources.rs`, on `rmcp`.
+
+#![forbid(unsafe_code)]
+
+mod changes;
+mod files;
+mod options;
+mod resources;
+mod uri;
+mod watch;
+mod workspace;
+
+use std::{
+    fmt::Display,
+    future::IntoFuture,
+    io::{self, Write},
+    net::{Ipv4Addr, SocketAddr},
+    pin::pin,
+    process::ExitCode,
+    time::Duration,
+};
+
+use axum::Router;
+use mcp_sub::Subscriptions;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
+use tokio::{net::TcpListener, sync::oneshot, time::timeout};
+
+use crate::{
+    files::Files,
+    options::{Options, USAGE},
+    workspace::Workspace,
+};
+
+/// How long clients may take to receive the end of their streams.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args_os().skip(1)) {
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            say(USAGE);
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            warn(format!("{error}\n{USAGE}"));
+            return ExitCode::from(2);
+        }
+    };
+    match run(&options).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            warn(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: &Options) -> Result<(), String> {
+    let files = Files::new(&options.directory)
+        .map_err(|error| format!("{} cannot be served: {error}", options.directory.display()))?;
+    let workspace = Workspace { files: files.clone() };
+
+    // The MCP server that exists, and the subscriptions over it.
+    let resources = workspace.clone();
+    let rmcp = StreamableHttpService::new(
+        move || Ok(resources.clone()),
+        NeverSessionManager::default().into(),
+        StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true),
+    );
+    let subscriptions =
+        Subscriptions::builder(workspace).server_info("workspace", env!("CARGO_PKG_VERSION")).build();
+    let app = Router::new().route_service("/mcp", subscriptions.layer(rmcp));
+
+    // Whatever happens in the directory is published.
+    let publisher = subscriptions.clone();
+    let _watch = watch::watch(files.clone(), move |changes| workspace::publish(&publisher, changes))?;
+
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+    let refused = |error| format!("cannot listen on {address}: {error}; `--port N` takes another one");
+    let listener = TcpListener::bind(address).await.map_err(refused)?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    say(hint(&files, address));
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = axum::serve(listener, app).with_graceful_shutdown(async { _ = stopped.await });
+    let mut server = pin!(server.into_future());
+    tokio::select! {
+        ended = &mut server => return ended.map_err(|error| error.to_string()),
+        asked = asked_to_stop() => asked.map_err(|error| error.to_string())?,
+    }
+    // Streams first: the server waits for all its responses, and a stream is one that does not end by itself.
+    subscriptions.shutdown(GOODBYE).await;
+    drop(stop);
+    // A client that takes nothing does not hold us up.
+    timeout(Duration::from_secs(1), server).await.unwrap_or(Ok(())).map_err(|error| error.to_string())
+}
+
+/// Ctrl-C, or what `kill` sends.
+async fn asked_to_stop() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            asked = tokio::signal::ctrl_c() => asked,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+/// How to try it, with a file that is there.
+fn hint(files: &Files, address: SocketAddr) -> String {
+    let (first, _) = files.page(None, 1);
+    let file = first.first().map(|(path, _)| format!(r#","resourceSubscriptions":["{}"]"#, uri::encode(path)));
+    let file = file.unwrap_or_default();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{
+       "_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}},
+       "notifications":{{"resourcesListChanged":true{file}}}}}}}"#
+    );
+    format!(
+        "Serving {} at http://{address}/mcp. Listen to it, and then save a file:
+
+curl -N http://{address}/mcp \\
+  -H 'Content-Type: application/json' \\
+  -H 'Accept: application/json, text/event-stream' \\
+  -H 'MCP-Protocol-Version: 2026-07-28' \\
+  -H 'Mcp-Method: subscriptions/listen' \\
+  -d '{body}'
+",
+        files.root().display()
+    )
+}
+
+/// Not `println!`, which panics where nobody reads any more.
+fn say(text: impl Display) {
+    _ = writeln!(io::stdout(), "{text}");
+}
+
+fn warn(text: impl Display) {
+    _ = writeln!(io::stderr(), "workspace: {text}");
+}
