@@ -4,6 +4,7 @@
 //! `const _`, where it meets no name of the user's, and names nothing but by a path from the runtime crate: the user may
 //! have a `Result` of their own.
 
+mod bounds;
 mod dispatch;
 mod event;
 mod markers;
@@ -29,28 +30,33 @@ struct Context<'a> {
     generics: TokenStream,
     /// `<S>`
     generic_arguments: TokenStream,
+    /// `where S: Store`
     where_clause: TokenStream,
+    /// The same, with what the runtime needs the types to be.
+    bounds: TokenStream,
 }
 
 impl<'a> Context<'a> {
     fn new(block: &'a Block, handler: &'a Handler) -> Self {
         let krate = &handler.options.krate;
+        let private = quote!(#krate::__private);
         let (generics, generic_arguments, where_clause) = block.generics.split_for_impl();
         Self {
             handler,
             krate,
-            private: quote!(#krate::__private),
             self_ty: &block.self_ty,
             generics: quote!(#generics),
             generic_arguments: quote!(#generic_arguments),
             where_clause: quote!(#where_clause),
+            bounds: bounds::where_clause(block, handler, &private),
+            private,
         }
     }
 
-    /// `impl<S: Store> trait_ for Files<S> where …`
-    fn impl_header(&self, trait_: &TokenStream) -> TokenStream {
-        let Self { generics, self_ty, where_clause, .. } = self;
-        quote!(impl #generics #trait_ for #self_ty #where_clause)
+    /// `impl<S: Store> trait_ for Files<S>`
+    fn header(&self, trait_: &TokenStream) -> TokenStream {
+        let Self { generics, self_ty, .. } = self;
+        quote!(impl #generics #trait_ for #self_ty)
     }
 }
 
@@ -67,11 +73,14 @@ pub(crate) fn handler(block: &Block, handler: &Handler) -> TokenStream {
 /// When there are errors: the block still, so that its methods exist, and impls that do nothing, so that no use of the
 /// handler adds an error. Channels may carry anything and filters may be asked anything, so that no body adds one.
 pub(crate) fn fallback(block: &Block, handler: &Handler, report: &TokenStream) -> TokenStream {
-    // Nothing can be implemented for what is no handler.
-    if handler.name.is_none() {
+    if block.trait_.is_some() {
         return quote!(#block #report);
     }
     let context = Context::new(block, handler);
+    if handler.name.is_none() {
+        let declares = markers::permissive_declares(&context);
+        return quote!(#block #declares #report);
+    }
     let generated = wrapped(block, &context, &dispatch::stubs(&context));
     quote!(#block #generated #report)
 }
@@ -93,6 +102,7 @@ fn wrapped(block: &Block, context: &Context<'_>, items: &TokenStream) -> TokenSt
             // The types are named as the methods are.
             non_camel_case_types,
             // They are `pub` only to stand in the impl of a public trait; nobody can name, see or print them.
+            missing_copy_implementations,
             missing_debug_implementations,
             private_bounds,
             private_interfaces,

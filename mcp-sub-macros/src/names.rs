@@ -41,7 +41,7 @@ pub(crate) fn unknown_kind(word: &str) -> String {
 /// The one of `words` that `word` was meant to be, if one is near enough.
 pub(crate) fn nearest<const N: usize>(word: &str, words: [&'static str; N]) -> Option<&'static str> {
     let near = words.into_iter().map(|known| (distance(word, known), known)).min()?;
-    (near.0 <= near.1.len().div_ceil(4)).then_some(near.1)
+    (near.0 <= near.1.len() / 4).then_some(near.1)
 }
 
 /// How many characters to insert, delete or replace to get from `a` to `b` (Levenshtein's distance).

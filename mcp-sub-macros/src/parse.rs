@@ -7,7 +7,7 @@ mod methods;
 mod options;
 mod types;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, Ident, ImplItem};
 
@@ -15,6 +15,7 @@ use crate::{
     block::{Block, Item},
     errors::Errors,
     model::Handler,
+    parse::methods::Site,
 };
 
 pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) -> Handler {
@@ -25,7 +26,16 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         methods: Vec::new(),
         close: Vec::new(),
     };
+    if block.trait_.is_some() {
+        for attributes in block.items.iter_mut().filter_map(attributes) {
+            emits::take(&Errors::default(), attributes);
+        }
+        return handler;
+    }
+    let krate = handler.options.krate.clone();
     for item in &mut block.items {
+        let site =
+            Site { krate: &krate, is_handler: handler.name.is_some(), position: handler.methods.len() };
         let emits = attributes(item).and_then(|attributes| emits::take(errors, attributes));
         match item {
             Item::Method(method) if method.sig.ident == "subscribe" => {
@@ -34,7 +44,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                         `#[emits(...)]` goes on a method that takes an event";
                     errors.at(&method.sig.ident, text);
                 }
-                handler.subscribe.push(methods::subscribe(errors, method, &handler.options));
+                handler.subscribe.push(methods::subscribe(errors, method, site));
             }
             Item::Method(method) if method.sig.ident == "handle_close" => {
                 if emits.is_some() {
@@ -42,11 +52,11 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                         `#[emits(...)]` goes on a method that takes an event";
                     errors.at(&method.sig.ident, text);
                 }
-                handler.close.push(methods::close(errors, method, &handler.options));
+                handler.close.push(methods::close(errors, method, site));
             }
             Item::Method(method) => {
                 if let Some(emits) = emits {
-                    handler.methods.extend(methods::event(errors, method, emits, &handler.options));
+                    handler.methods.extend(methods::event(errors, method, emits, site));
                 }
             }
             Item::Other(ImplItem::Macro(call)) => errors.at(
@@ -70,15 +80,23 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
 /// Here and below, what was reported is also repaired, so that rustc does not report it again.
 fn header(errors: &Errors, block: &mut Block) -> Option<Ident> {
     const INHERENT: &str = "`#[subscription_handler]` goes on an inherent `impl` block";
-    if let Some((path, _)) = block.trait_.take() {
+    if let Some((path, _)) = &block.trait_ {
         errors.at(
             path,
             format_args!("{INHERENT}: it implements the trait itself, from the methods that it finds"),
         );
-    } else if let Some(token) = block.unsafety {
+        // Of another trait the impl stays what it is.
+        if !path
+            .clone()
+            .into_iter()
+            .any(|token| matches!(token, TokenTree::Ident(name) if name == "SubscriptionHandler"))
+        {
+            return None;
+        }
+        block.trait_ = None;
+    } else if let Some(token) = block.unsafety.take() {
         errors.at(token, format_args!("{INHERENT}, and such a block cannot be `unsafe`"));
     }
-    block.unsafety = None;
     let lifetime = block.generics.lifetimes().next().map(|parameter| parameter.lifetime.to_token_stream());
     if let Some(borrow) = lifetime.or_else(|| types::borrow(&block.self_ty)) {
         errors.at(borrow, "a handler outlives every subscription: it has to be `'static`");

@@ -29,12 +29,12 @@ impl Ends {
         first.into_iter().chain([respan(tokens.collect(), self.last)]).collect()
     }
 
-    /// `head { body }`, where `body` keeps its own spans.
-    pub(crate) fn item(self, head: TokenStream, body: TokenStream) -> TokenStream {
+    /// `head rest { body }`, where `rest` and `body` keep their own spans.
+    pub(crate) fn item(self, head: TokenStream, rest: &TokenStream, body: TokenStream) -> TokenStream {
         let mut braces = Group::new(Delimiter::Brace, body);
         braces.set_span(self.last);
         let head = self.respan(head);
-        quote!(#head #braces)
+        quote!(#head #rest #braces)
     }
 }
 

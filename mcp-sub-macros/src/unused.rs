@@ -22,7 +22,7 @@ pub(crate) fn warnings(method: &EventMethod) -> TokenStream {
     }
     let name = &method.callee.ident;
     let dead = unsent.iter().map(|Emit { word, .. }| respan(quote!(fn #word(&self) {}), word.span()));
-    let dead = Ends::from(name.span()).item(quote!(impl #name), quote!(#(#dead)*));
+    let dead = Ends::from(name.span()).item(quote!(impl #name), &TokenStream::new(), quote!(#(#dead)*));
     let (cfgs, allows) = (&method.callee.cfgs, &method.allows);
     quote! {
         #(#cfgs)*

@@ -21,6 +21,21 @@ pub trait Method<M, Ev>: SubscriptionHandler {
     ) -> impl Future<Output: IntoFlow> + Send;
 }
 
+/// The marker type of the method at a position in its block, for its `Channel<'_, E>`.
+///
+/// By position, so that it is known even where two methods take the same event, which is reported elsewhere.
+pub trait Marked<const POSITION: usize> {
+    type Marker;
+}
+
+/// What handlers and events are: one value serves all subscriptions, from any thread, for as long as they are open.
+pub trait Shared: Send + Sync + 'static {}
+impl<T: Send + Sync + 'static> Shared for T {}
+
+/// What a state is: it belongs to one subscription, which may go from thread to thread.
+pub trait Owned: Send + 'static {}
+impl<T: Send + 'static> Owned for T {}
+
 /// The return type of `subscribe`, through any alias.
 #[diagnostic::on_unimplemented(
     message = "`subscribe` cannot return `{Self}`",
@@ -32,6 +47,7 @@ pub trait Subscribed {
     fn into_result(self) -> Result<Self::State, Rejection>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S, E: Into<Rejection>> Subscribed for Result<S, E> {
     type State = S;
     fn into_result(self) -> Result<S, Rejection> {

@@ -19,7 +19,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
 }
 
 fn handler_impl(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, handler, .. } = context;
+    let Context { krate, private, handler, bounds, .. } = context;
     let event = event::ty(context);
     let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_items(context, subscribe));
     let close = handler.close.iter().map(|close| close_item(context, close));
@@ -37,10 +37,10 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
         let call = quote!(#method::call(self, __event, &mut __channel.narrowed(), __state));
         (quote!(ref __event), quote!(#krate::IntoFlow::into_flow(#call.await)))
     });
-    let header = context.impl_header(&quote!(#krate::SubscriptionHandler));
+    let header = context.header(&quote!(#krate::SubscriptionHandler));
     quote! {
         #[automatically_derived]
-        #header {
+        #header #bounds {
             type Event = #event;
 
             const DECLARED: #krate::Kinds = {
@@ -81,30 +81,25 @@ fn subscribe_items(
 ) -> TokenStream {
     let Context { krate, private, .. } = context;
     let cfgs = &callee.cfgs;
-    let state = Ends::of(output).respan(quote!(type State = <#output as #private::Subscribed>::State;));
+    let state = Ends::of(output).respan(quote!(<#output as #private::Subscribed>::State));
     let arguments = arguments.iter().map(|argument| match argument {
         SubscribeArgument::Filter => quote!(__filter),
         SubscribeArgument::Request => quote!(__request),
     });
     let Callee { ident, is_async, .. } = callee;
-    let returned = quote!(Self::#ident(self, #(#arguments),*));
-    let body = if *is_async {
-        quote!(async move { #private::Subscribed::into_result(#returned.await) })
-    } else {
-        quote!(#private::ready(#private::Subscribed::into_result(#returned)))
-    };
+    let awaited = is_async.then(|| quote!(.await));
     let function = quote! {
-        fn subscribe(
+        async fn subscribe(
             &self,
             __filter: &mut #krate::Filter<'_, Self>,
             __request: &#krate::ListenRequest,
-        ) -> impl #private::Future<Output = #private::Result<Self::State, #krate::Rejection>> + #private::Send {
-            #body
+        ) -> #private::Result<Self::State, #krate::Rejection> {
+            #private::Subscribed::into_result(Self::#ident(self, #(#arguments),*) #awaited)
         }
     };
     // Reported at the method's name: that the future is not `Send`.
     let function = Ends::from(ident.span()).respan(function);
-    quote!(#(#cfgs)* #state #(#cfgs)* #function)
+    quote!(#(#cfgs)* type State = #state; #(#cfgs)* #function)
 }
 
 fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
@@ -132,9 +127,10 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &EventMethod) -> TokenStream {
     let Callee { ident, cfgs, .. } = callee;
     let (marker, name) = (markers::path(callee), event::name(context));
-    let header = context.impl_header(&handles(context, event));
+    let header = context.header(&handles(context, event));
     let item = Ends::of(event).item(
         header,
+        &context.bounds,
         quote! {
             type Emits = #marker;
             fn into_event(__event: #event) -> Self::Event {
@@ -162,7 +158,7 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     });
     let call = call(context, callee, arguments.collect());
     let returned = output.respan(quote!(Output: #krate::IntoFlow));
-    let header = context.impl_header(&quote!(#private::Method<#marker, #event>));
+    let header = context.header(&quote!(#private::Method<#marker, #event>));
     let function = quote_spanned! {at=>
         fn call(
             &self,
@@ -173,7 +169,7 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
             #call
         }
     };
-    let item = Ends::from(at).item(header, function);
+    let item = Ends::of(event).item(header, &context.bounds, function);
     quote!(#(#cfgs)* #[automatically_derived] #item)
 }
 
@@ -203,20 +199,25 @@ fn handles(context: &Context<'_>, event: &syn::Type) -> TokenStream {
 
 /// What there has to be for the rest of the user's code to compile, when something else does not.
 pub(super) fn stubs(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, handler, .. } = context;
+    let Context { krate, private, handler, bounds, .. } = context;
     let event = event::ty(context);
     let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
     let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
-    let header = context.impl_header(&quote!(#krate::SubscriptionHandler));
+    let header = context.header(&quote!(#krate::SubscriptionHandler));
     let declares = markers::permissive_declares(context);
     let twin = |at: usize| handler.methods[..at].iter().any(|first| first.event == handler.methods[at].event);
+    let marked = (0..handler.methods.len()).map(|position| {
+        let cfgs = &handler.methods[position].callee.cfgs;
+        let marked = markers::marked_impl(context, position, &quote!(#krate::AnyNotification));
+        quote!(#(#cfgs)* #marked)
+    });
     let handles = (0..handler.methods.len()).filter(|&at| !twin(at)).map(|at| {
         let EventMethod { callee: Callee { cfgs, .. }, event, .. } = &handler.methods[at];
-        let header = context.impl_header(&self::handles(context, event));
+        let header = context.header(&self::handles(context, event));
         quote! {
             #(#cfgs)*
             #[automatically_derived]
-            #header {
+            #header #bounds {
                 type Emits = #krate::AnyNotification;
                 fn into_event(_: #event) -> Self::Event {
                     loop {}
@@ -226,7 +227,7 @@ pub(super) fn stubs(context: &Context<'_>) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        #header {
+        #header #bounds {
             type Event = #event;
             type State = #state;
             const DECLARED: #krate::Kinds = #krate::Kinds::NONE;
@@ -245,10 +246,12 @@ pub(super) fn stubs(context: &Context<'_>) -> TokenStream {
                 _: &Self::Event,
                 _: &mut #krate::Channel<'_, #krate::AnyNotification>,
                 _: &mut Self::State,
-            ) {
+            ) -> #krate::Flow {
+                loop {}
             }
         }
         #(#handles)*
+        #(#marked)*
         #declares
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn item(context: &Context<'_>) -> TokenStream {
         let doc = format!("An event of [`{}`].", handler.name.as_ref().unwrap_or(&name));
         quote! {
             #[doc = #doc]
-            #[allow(deprecated, missing_debug_implementations, non_camel_case_types, private_bounds, private_interfaces)]
+            #[allow(deprecated, missing_copy_implementations, missing_debug_implementations, non_camel_case_types, private_bounds, private_interfaces)]
         }
     });
     quote! {

@@ -39,12 +39,24 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
         let item = respan(quote!(impl #krate::Emits<#notification> for #marker {}), word.span());
         quote!(#(#cfgs)* #[automatically_derived] #item)
     });
+    let marked = methods.iter().enumerate().map(|(position, EventMethod { callee, .. })| {
+        let (cfgs, marked) = (&callee.cfgs, marked_impl(context, position, &path(callee)));
+        quote!(#(#cfgs)* #marked)
+    });
     let declares = KINDS.into_iter().map(|kind| declares(context, kind));
     quote! {
         mod __markers { #(#types)* }
         #(#emits)*
+        #(#marked)*
         #(#declares)*
     }
+}
+
+/// By which the user's method finds its marker. Without bounds, since the block has none of ours.
+pub(super) fn marked_impl(context: &Context<'_>, position: usize, marker: &TokenStream) -> TokenStream {
+    let (private, where_clause) = (&context.private, &context.where_clause);
+    let header = context.header(&quote!(#private::Marked<#position>));
+    quote!(#[automatically_derived] #header #where_clause { type Marker = #marker; })
 }
 
 /// An impl for each kind, whether declared or not: what is wrong with the block was reported.
@@ -76,7 +88,8 @@ fn declares(context: &Context<'_>, kind: Kind) -> TokenStream {
 }
 
 fn declares_impl(context: &Context<'_>, kind: Kind) -> TokenStream {
-    let (krate, notification) = (context.krate, notification(context, kind));
-    let header = context.impl_header(&quote!(#krate::Declares<#notification>));
-    quote!(#[automatically_derived] #header {})
+    let Context { krate, where_clause, .. } = context;
+    let notification = notification(context, kind);
+    let header = context.header(&quote!(#krate::Declares<#notification>));
+    quote!(#[automatically_derived] #header #where_clause {})
 }

@@ -54,7 +54,7 @@ fn read(errors: &Errors, attr: &Attribute, list: &mut Vec<Emit>) {
 }
 
 fn add(errors: &Errors, word: Ident, list: &mut Vec<Emit>) {
-    let text = word.to_string();
+    let text = word.unraw().to_string();
     match names::kind(&text) {
         Some(kind) if list.iter().any(|emit| emit.kind == kind) => {
             errors.at(word, format_args!("`{text}` is in the list already"));

@@ -5,7 +5,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Meta, Pat, PatType, Receiver, ReceiverKind, ReturnType, Safety,
+    Attribute, FnArg, GenericParam, Meta, Pat, PatType, Path, Receiver, ReceiverKind, ReturnType, Safety,
     Signature, Type, parse_quote, spanned::Spanned,
 };
 
@@ -14,13 +14,23 @@ use crate::{
     block::Method,
     errors::Errors,
     model::{
-        Callee, ChannelName, Close, CloseArgument, Emit, EventArgument, EventMethod, Options, Subscribe,
+        Callee, ChannelName, Close, CloseArgument, Emit, EventArgument, EventMethod, Subscribe,
         SubscribeArgument,
     },
     spans::Ends,
 };
 
-pub(super) fn subscribe(errors: &Errors, method: &mut Method, options: &Options) -> Subscribe {
+/// Where the method is.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) krate: &'a Path,
+    /// Whether the type can be a handler at all.
+    pub(super) is_handler: bool,
+    /// How many methods with an event came before.
+    pub(super) position: usize,
+}
+
+pub(super) fn subscribe(errors: &Errors, method: &mut Method, site: Site<'_>) -> Subscribe {
     let callee = callee(errors, method);
     let mut arguments = Vec::new();
     for parameter in parameters(&mut method.sig) {
@@ -30,7 +40,7 @@ pub(super) fn subscribe(errors: &Errors, method: &mut Method, options: &Options)
                     &parameter.ty,
                     "`subscribe` runs before the acknowledgement, when nothing may be sent: there is no channel yet",
                 );
-                any_channel(&mut parameter.ty, options);
+                any_channel(&mut parameter.ty, site);
                 continue;
             }
             Some(name) if name == "Filter" && is_reference(&parameter.ty, true) => SubscribeArgument::Filter,
@@ -52,24 +62,28 @@ pub(super) fn subscribe(errors: &Errors, method: &mut Method, options: &Options)
         any_filter(&mut parameter.ty);
         arguments.push(found);
     }
-    const EXPECTED: &str = "`subscribe` returns `Result<STATE, Rejection>`";
-    let output = match &method.sig.output {
+    Subscribe { callee, arguments, output: subscribe_output(errors, &method.sig, site) }
+}
+
+fn subscribe_output(errors: &Errors, sig: &Signature, Site { krate, .. }: Site<'_>) -> Type {
+    match &sig.output {
+        ReturnType::Default => errors.at(
+            &sig.ident,
+            "`subscribe` returns `Result<STATE, Rejection>`\n\
+            help: the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`",
+        ),
         ReturnType::Type(_, ty) => {
             if matches!(types::plain(ty), Type::ImplTrait(_)) {
-                errors.at(ty, format_args!("{EXPECTED}, from an `async fn` or an `fn`"));
+                errors
+                    .at(ty, "`subscribe` returns `Result<STATE, Rejection>`, from an `async fn` or an `fn`");
             } else if let Some(borrow) = types::borrow(ty) {
                 errors.at(borrow, "the state of a subscription outlives `subscribe`: it has to be `'static`");
+            } else {
+                return (**ty).clone();
             }
-            (**ty).clone()
         }
-        ReturnType::Default => {
-            let help =
-                "the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`";
-            errors.at(&method.sig.ident, format_args!("{EXPECTED}\nhelp: {help}"));
-            parse_quote!(())
-        }
-    };
-    Subscribe { callee, arguments, output }
+    }
+    parse_quote!(#krate::__private::Result<(), #krate::Rejection>)
 }
 
 /// `None` if no event could be found: what is wrong with the signature was reported.
@@ -77,15 +91,16 @@ pub(super) fn event(
     errors: &Errors,
     method: &mut Method,
     emits: Vec<Emit>,
-    options: &Options,
+    site: Site<'_>,
 ) -> Option<EventMethod> {
     let mut callee = callee(errors, method);
     callee.is_async |= types::is_future(&method.sig.output);
     let event = event_type(errors, &method.sig);
+    let mut reported = event.is_err();
+    let event = event.map_or_else(|recovered| recovered, Some);
     let mut arguments = Vec::new();
     let mut channel = None;
     let mut states: Vec<Type> = Vec::new();
-    let mut reported = event.is_none();
     for (position, parameter) in parameters(&mut method.sig).enumerate() {
         if types::referenced_name(&parameter.ty).is_some_and(|name| name == "Channel") {
             if !is_reference(&parameter.ty, true) {
@@ -95,12 +110,9 @@ pub(super) fn event(
             }
             arguments.push(EventArgument::Channel(Ends::of(&parameter.ty)));
             channel = Some(channel_name(&parameter.pat));
-            match &event {
-                Some(event) => {
-                    let krate = &options.krate;
-                    types::add_argument(&mut parameter.ty, &quote!(<Self as #krate::Handles<#event>>::Emits));
-                }
-                None => any_channel(&mut parameter.ty, options),
+            match event {
+                Some(_) if site.is_handler => marked_channel(&mut parameter.ty, site),
+                _ => any_channel(&mut parameter.ty, site),
             }
         } else if position == 0 {
             arguments.push(EventArgument::Event(Ends::of(&parameter.ty)));
@@ -140,41 +152,47 @@ pub(super) fn event(
     })
 }
 
-/// What the first parameter is about: `Ev` of `&Ev`.
-fn event_type(errors: &Errors, sig: &Signature) -> Option<Type> {
+/// What the first parameter is about: `Ev` of `&Ev`. If that is wrong, then what it was probably meant to be.
+fn event_type(errors: &Errors, sig: &Signature) -> Result<Type, Option<Type>> {
     let name = &sig.ident;
-    let Some(parameter) = typed(sig).next() else {
+    let Some(first) = typed(sig).next().map(|parameter| &*parameter.ty) else {
         errors
             .at(name, format_args!("`{name}` takes no event: its first parameter has to be `event: &EVENT`"));
-        return None;
+        return Err(None);
     };
-    let is_event =
-        |ty: &Type| is_reference(ty, false) && !types::referenced_name(ty).is_some_and(is_reserved);
-    let elem = |ty: &Type| types::reference(ty).map(|reference| (*reference.elem).clone());
-    if !is_event(&parameter.ty) {
-        if types::reference(&parameter.ty).is_some() || types::name(&parameter.ty).is_some_and(is_reserved) {
-            errors
-                .at(&parameter.ty, format_args!("the event comes first: `{name}(&self, event: &EVENT, …)`"));
-            // Wherever it is, the rest can be checked with it.
-            return typed(sig)
-                .find(|parameter| is_event(&parameter.ty))
-                .and_then(|parameter| elem(&parameter.ty));
+    let is_ours = |ty: &Type| types::referenced_name(ty).is_some_and(is_reserved);
+    let event = match types::reference(first) {
+        Some(reference) if reference.mutability.is_none() && !is_ours(first) => &*reference.elem,
+        reference => {
+            let later =
+                typed(sig).find(|parameter| is_reference(&parameter.ty, false) && !is_ours(&parameter.ty));
+            let later = later.and_then(|parameter| types::reference(&parameter.ty));
+            if later.is_some() || is_ours(first) {
+                errors.at(first, format_args!("the event comes first: `{name}(&self, event: &EVENT, ...)`"));
+                return Err(later.map(|reference| (*reference.elem).clone()));
+            }
+            let event = reference.map_or(first, |reference| &*reference.elem);
+            errors.at(
+                first,
+                format_args!("one event serves all subscriptions, by reference: `&{}`", written(event)),
+            );
+            return Err((!is_any(event)).then(|| event.clone()));
         }
-        let ty = &parameter.ty;
-        let written = written(ty);
-        errors.at(ty, format_args!("one event serves all subscriptions, by reference: `&{written}`"));
-        return (!matches!(types::plain(ty), Type::ImplTrait(_))).then(|| (**ty).clone());
+    };
+    if is_any(event) {
+        errors.at(event, "expected a type: there is one method for each type of event");
+        return Err(None);
     }
-    let event = elem(&parameter.ty)?;
-    if matches!(types::plain(&event), Type::ImplTrait(_) | Type::Infer(_)) {
-        errors.at(&event, "expected a type: there is one method for each type of event");
-        return None;
-    }
-    if let Some(borrow) = types::borrow(&event) {
+    if let Some(borrow) = types::borrow(event) {
         errors.at(borrow, "an event outlives the call of `publish`: it has to be `'static`");
-        return None;
+        return Err(None);
     }
-    Some(event)
+    Ok(event.clone())
+}
+
+/// A type that nobody can name.
+fn is_any(ty: &Type) -> bool {
+    matches!(types::plain(ty), Type::ImplTrait(_) | Type::Infer(_))
 }
 
 /// A type as the user wrote it, but for spaces.
@@ -209,7 +227,7 @@ fn check_channel_and_state(errors: &Errors, callee: &Callee, has_channel: bool, 
 
 const ALIAS: &str = "help: write `&mut Channel<'_>`: an attribute cannot see through an alias";
 
-pub(super) fn close(errors: &Errors, method: &mut Method, options: &Options) -> Close {
+pub(super) fn close(errors: &Errors, method: &mut Method, site: Site<'_>) -> Close {
     let callee = callee(errors, method);
     let mut arguments = Vec::new();
     let (mut reason, mut state) = (false, false);
@@ -221,7 +239,7 @@ pub(super) fn close(errors: &Errors, method: &mut Method, options: &Options) -> 
                 &parameter.ty,
                 "`handle_close` runs when the subscription has ended: there is no channel any more",
             );
-            any_channel(&mut parameter.ty, options);
+            any_channel(&mut parameter.ty, site);
         } else if types::is(&parameter.ty, "CloseReason") && !reason {
             reason = true;
             arguments.push(CloseArgument::Reason(place));
@@ -277,13 +295,9 @@ fn callee(errors: &Errors, method: &Method) -> Callee {
         ),
         _ => errors.at(name, format_args!("`{name}` needs a receiver: `&self`")),
     }
-    for attr in typed(sig).flat_map(|parameter| &parameter.attrs) {
-        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-            errors.at(
-                attr,
-                "a parameter cannot come and go here: put `#[cfg(...)]` on two versions of the method",
-            );
-        }
+    for attr in sig.inputs.iter().flat_map(attributes).filter(|attr| is_cfg(attr)) {
+        errors
+            .at(attr, "a parameter cannot come and go here: put `#[cfg(...)]` on two versions of the method");
     }
     let cfgs = method.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
     Callee { ident: name.clone(), cfgs, is_async: sig.asyncness.is_some() }
@@ -299,18 +313,33 @@ fn is_shared(receiver: &Receiver) -> bool {
     }
 }
 
+fn attributes(input: &FnArg) -> &[Attribute] {
+    match input {
+        FnArg::Typed(parameter) => &parameter.attrs,
+        FnArg::Receiver(receiver) => &receiver.attrs,
+    }
+}
+
+fn is_cfg(attr: &Attribute) -> bool {
+    attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")
+}
+
+/// The parameters after the receiver, without those that were reported for their `#[cfg]`.
 fn typed(sig: &Signature) -> impl Iterator<Item = &PatType> {
-    sig.inputs.iter().filter_map(|input| match input {
+    sig.inputs.iter().filter(|input| !attributes(input).iter().any(is_cfg)).filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
     })
 }
 
+/// The same, to be changed.
 fn parameters(sig: &mut Signature) -> impl Iterator<Item = &mut PatType> {
-    sig.inputs.iter_mut().filter_map(|input| match input {
-        FnArg::Typed(parameter) => Some(parameter),
-        FnArg::Receiver(_) => None,
-    })
+    sig.inputs.iter_mut().filter(|input| !attributes(input).iter().any(is_cfg)).filter_map(
+        |input| match input {
+            FnArg::Typed(parameter) => Some(parameter),
+            FnArg::Receiver(_) => None,
+        },
+    )
 }
 
 fn is_reference(ty: &Type, mutable: bool) -> bool {
@@ -322,9 +351,14 @@ fn is_reserved(name: &syn::Ident) -> bool {
     ["Channel", "Filter", "ListenRequest", "CloseReason"].iter().any(|reserved| name == reserved)
 }
 
+/// `Channel<'_>` → `Channel<'_, MARKER>`, for the method at this position.
+fn marked_channel(ty: &mut Type, Site { krate, position, .. }: Site<'_>) {
+    types::add_argument(ty, &quote!(<Self as #krate::__private::Marked<#position>>::Marker));
+}
+
 /// The type of a channel that was reported: its body is not to add another error.
-fn any_channel(ty: &mut Type, options: &Options) {
-    let krate = &options.krate;
+fn any_channel(ty: &mut Type, site: Site<'_>) {
+    let krate = site.krate;
     types::add_argument(ty, &quote!(#krate::AnyNotification));
 }
 

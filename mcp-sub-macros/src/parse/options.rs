@@ -1,6 +1,6 @@
 //! What is in the parentheses of `#[subscription_handler(...)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Path, Token, meta::ParseNestedMeta, parse::Parser, parse_quote};
 
 use crate::{errors::Errors, model::Options, names};
@@ -15,11 +15,11 @@ pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
             "crate" => set(errors, &meta, &mut krate, Path::parse_mod_style),
             "event" => set(errors, &meta, &mut event, |input| input.parse()),
             other => {
-                // The value is skipped, so that what follows is checked too.
-                if meta.input.peek(Token![=]) {
-                    meta.value()?.call(Path::parse_mod_style)?;
-                }
                 errors.at(name, unknown(other));
+                // Whatever it is set to is skipped, so that what follows is checked too.
+                while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
+                    meta.input.parse::<TokenTree>()?;
+                }
                 Ok(())
             }
         }

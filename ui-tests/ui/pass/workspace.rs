@@ -2,8 +2,8 @@
 #![deny(warnings)]
 
 use mcp_sub::{
-    Channel, CloseReason, Filter, Flow, Handles, Kinds, ListenRequest, Rejection, ResourcesUpdated, SubscriptionHandler,
-    subscription_handler,
+    Channel, CloseReason, Filter, Flow, Handles, Kinds, ListenRequest, Rejection, ResourcesUpdated,
+    SubscriptionHandler, subscription_handler,
 };
 
 pub struct ToolInstalled;
@@ -48,7 +48,12 @@ impl Workspace {
     }
 
     #[emits(resources_list_changed)]
-    async fn renamed(&self, _: &Renamed, viewer: &mut Viewer, channel: &mut Channel<'_>) -> Result<Flow, std::fmt::Error> {
+    async fn renamed(
+        &self,
+        _: &Renamed,
+        viewer: &mut Viewer,
+        channel: &mut Channel<'_>,
+    ) -> Result<Flow, std::fmt::Error> {
         if viewer.may_read("file:///public/") {
             channel.resources_list_changed();
             return Ok(Flow::stop("renamed"));

@@ -1,0 +1,22 @@
+//! Two lists.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    #[emits(tools_list_changed)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.tools_list_changed();
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! No parameter at all.
+
+use mcp_sub::{Filter, Rejection, subscription_handler};
+
+pub struct Files;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self) {}
+}
+
+fn main() {}

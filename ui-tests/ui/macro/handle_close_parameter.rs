@@ -1,0 +1,22 @@
+//! A parameter that nobody could pass to `handle_close`.
+
+use mcp_sub::{Channel, CloseReason, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    fn handle_close(&self, _: &CloseReason, _: ()) {}
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! A method that does nothing at run time.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    const fn saved(&self, _: &Saved, _: &mut Channel<'_>) {}
+}
+
+fn main() {}

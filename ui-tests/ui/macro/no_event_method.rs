@@ -1,0 +1,17 @@
+//! No method has `#[emits(...)]`.
+
+use mcp_sub::{Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    fn saved(&self, _: &Saved) {}
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! Two methods for one event, which an alias hides.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+pub type Alias = Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    #[emits(resources_list_changed)]
+    fn saved_again(&self, _: &Alias, channel: &mut Channel<'_>) {
+        channel.resources_list_changed();
+    }
+}
+
+fn main() {}

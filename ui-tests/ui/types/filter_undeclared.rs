@@ -1,0 +1,21 @@
+//! A question about what the handler never sends.
+
+use mcp_sub::{Channel, Filter, Rejection, ToolsListChanged, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<(), Rejection> {
+        filter.decline::<ToolsListChanged>();
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! An event that no method takes.
+
+use mcp_sub::{Channel, Filter, HandledBy, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+pub struct Renamed;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn publish<Ev: HandledBy<Files>>(_: Ev) {}
+
+fn main() {
+    publish(Saved);
+    publish(Renamed);
+}

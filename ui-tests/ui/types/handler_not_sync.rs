@@ -1,0 +1,22 @@
+//! A handler that cannot be shared.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Saved;
+pub struct Files {
+    count: std::cell::Cell<u8>,
+}
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

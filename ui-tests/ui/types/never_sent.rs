@@ -1,0 +1,24 @@
+//! Declared and never sent: a warning for each.
+#![deny(dead_code)]
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated, prompts_list_changed)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    #[emits(tools_list_changed)]
+    fn ignored(&self, _: &u8, _: &mut Channel<'_>) {}
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! A future of `handle_close` that is not `Send`.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    async fn handle_close(&self) {
+        let shared = std::rc::Rc::new(0);
+        std::future::ready(()).await;
+        drop(shared);
+    }
+}
+
+fn main() {}
