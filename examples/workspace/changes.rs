@@ -70,3 +70,117 @@ impl Known {
         paths.into_iter().filter_map(|path| self.0.remove_entry(&path)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{self, File},
+        time::SystemTime,
+    };
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// All files, known as they are.
+    fn known(files: &Files) -> Known {
+        let mut known = Known::default();
+        known.look(files, Touched { anywhere: true, ..Touched::default() }, |_| ());
+        known
+    }
+
+    fn touched<const N: usize>(scratch: &Scratch, written: bool, names: [&str; N]) -> Touched {
+        let mut touched = Touched::default();
+        for name in names {
+            touched.add(scratch.path(name), written);
+        }
+        touched
+    }
+
+    fn changes<const N: usize>(scratch: &Scratch, list: bool, saved: [&str; N]) -> Changes {
+        Changes { list, saved: saved.iter().map(|name| scratch.path(name)).collect() }
+    }
+
+    #[test]
+    fn a_file_that_is_written_was_saved() {
+        let scratch = Scratch::with(&["a", "b"]);
+        let files = scratch.files();
+        let mut known = known(&files);
+        let seen = known.look(&files, touched(&scratch, true, ["a"]), |_| ());
+        assert_eq!(seen, changes(&scratch, false, ["a"]));
+    }
+
+    #[test]
+    fn a_file_whose_stamp_is_the_same_was_not_unless_it_was_surely_written() {
+        let scratch = Scratch::with(&["a", "d/b"]);
+        let files = scratch.files();
+        let mut known = known(&files);
+        let everything = || Touched { anywhere: true, ..touched(&scratch, false, ["a", "d"]) };
+        assert_eq!(known.look(&files, everything(), |_| ()), Changes::default());
+        let b = File::options().write(true).open(scratch.path("d/b")).expect("it is there");
+        b.set_modified(SystemTime::UNIX_EPOCH).expect("it can be set");
+        assert_eq!(known.look(&files, everything(), |_| ()), changes(&scratch, false, ["d/b"]));
+        assert_eq!(known.look(&files, everything(), |_| ()), Changes::default());
+    }
+
+    #[test]
+    fn a_file_that_is_renamed_over_another_was_saved() {
+        let scratch = Scratch::with(&["a"]);
+        let files = scratch.files();
+        let mut known = known(&files);
+        scratch.write(".a.tmp", "new");
+        fs::rename(scratch.path(".a.tmp"), scratch.path("a")).expect("it can be moved");
+        let seen = known.look(&files, touched(&scratch, true, ["a", ".a.tmp"]), |_| ());
+        assert_eq!(seen, changes(&scratch, false, ["a"]));
+    }
+
+    #[test]
+    fn a_file_that_comes_changes_the_list_and_so_does_one_that_goes() {
+        let scratch = Scratch::with(&[]);
+        let files = scratch.files();
+        let mut known = known(&files);
+        scratch.write("a", "");
+        let seen = known.look(&files, touched(&scratch, true, ["a"]), |_| ());
+        assert_eq!(seen, changes(&scratch, true, ["a"]));
+        fs::remove_file(scratch.path("a")).expect("it is there");
+        let seen = known.look(&files, touched(&scratch, true, ["a"]), |_| ());
+        assert_eq!(seen, changes(&scratch, true, []));
+        let seen = known.look(&files, touched(&scratch, true, ["a"]), |_| ());
+        assert_eq!(seen, Changes::default(), "it was known to be gone");
+    }
+
+    #[test]
+    fn a_directory_stands_for_what_is_below_it_and_for_nothing_beside() {
+        let scratch = Scratch::with(&["d/a", "d/e/b", "d.txt", "d2/c"]);
+        let files = scratch.files();
+        let mut known = known(&files);
+        fs::rename(scratch.path("d"), scratch.path("new")).expect("it can be moved");
+        let mut entered = Vec::new();
+        let seen =
+            known.look(&files, touched(&scratch, true, ["d", "new"]), |entry| entered.push(entry.to_owned()));
+        assert_eq!(seen, changes(&scratch, true, ["new/a", "new/e/b"]));
+        assert_eq!(entered, [scratch.path("new"), scratch.path("new/e")]);
+        fs::create_dir(scratch.path("empty")).expect("a directory");
+        let seen = known.look(&files, touched(&scratch, true, ["empty"]), |_| ());
+        assert_eq!(seen, Changes::default(), "an empty directory has no files");
+    }
+
+    #[test]
+    fn what_is_not_served_changes_nothing() {
+        let scratch = Scratch::with(&["in/a", "out"]);
+        let files = Files::new(&scratch.path("in")).expect("it is a directory");
+        let mut known = known(&files);
+        scratch.write("in/.git/index", "");
+        let seen = known.look(&files, touched(&scratch, true, ["in/.git", "in/.git/index", "out"]), |_| ());
+        assert_eq!(seen, Changes::default());
+    }
+
+    #[test]
+    fn all_are_gone_with_the_directory() {
+        let scratch = Scratch::with(&["in/a", "in/d/b"]);
+        let files = Files::new(&scratch.path("in")).expect("it is a directory");
+        let mut known = known(&files);
+        fs::remove_dir_all(scratch.path("in")).expect("it is there");
+        let seen = known.look(&files, touched(&scratch, true, ["in"]), |_| ());
+        assert_eq!(seen, changes(&scratch, true, []));
+    }
+}

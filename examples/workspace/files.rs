@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, Metadata},
     io::{self, Read},
     ops::Bound,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
     time::SystemTime,
 };
@@ -72,7 +72,8 @@ impl Files {
 
     /// Whether a file at this path would be one of ours.
     pub(crate) fn covers(&self, path: &Path) -> bool {
-        path.strip_prefix(&self.root).is_ok_and(|below| below.iter().all(|name| name != ".git"))
+        let served = |component| matches!(component, Component::Normal(name) if name != ".git");
+        path.strip_prefix(&self.root).is_ok_and(|below| below.components().all(served))
     }
 
     /// Whether there is such a file, and it can be read.
@@ -140,4 +141,126 @@ impl Stamp {
 /// Whether no link is on the way, and no other spelling where case does not matter.
 fn is_real(path: &Path) -> bool {
     path.canonicalize().is_ok_and(|real| real == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn names(files: &Files, top: &Path) -> Vec<String> {
+        files.at(top, |_| ()).keys().map(|path| files.name(path)).collect()
+    }
+
+    #[test]
+    fn all_but_git_is_listed() {
+        let scratch = Scratch::with(&["b", "a/b", "a/.hidden", ".git/HEAD", "a/.git", ".github/x"]);
+        let files = scratch.files();
+        assert_eq!(names(&files, files.root()), [".github/x", "a/.hidden", "a/b", "b"]);
+        assert_eq!(names(&files, &scratch.path("a")), ["a/.hidden", "a/b"]);
+        assert_eq!(names(&files, &scratch.path("b")), ["b"]);
+        for none in [".git", ".git/HEAD", "a/.git", "missing", ".."] {
+            assert!(names(&files, &scratch.path(none)).is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_under_one_uri_only() {
+        let scratch = Scratch::with(&["a b.txt", "d/e", ".git/HEAD"]);
+        let files = scratch.files();
+        let root = uri::encode(files.root());
+        assert_eq!(files.read(&format!("{root}/a%20b.txt")).ok(), Some(b"a b.txt".to_vec()));
+        assert!(files.can_read(&format!("{root}/d/e")));
+        for other in [
+            "",
+            "/",
+            "/d",
+            "/d/",
+            "/d/e/",
+            "/d//e",
+            "//d/e",
+            "/./d/e",
+            "/d/../d/e",
+            "/d%2Fe",
+            "/%64/e",
+            "/a b.txt",
+            "/missing",
+            "/.git/HEAD",
+            "/d/e%00",
+            "/d/e?",
+            "/d/e#x",
+            "x/d/e",
+            "/%FF",
+            "/%",
+            "/%zz",
+        ] {
+            let uri = format!("{root}{other}");
+            assert!(matches!(files.read(&uri), Err(ReadError::NotFound)), "{uri}");
+        }
+        for uri in ["", "file:", "file:///", "d/e", &root.replace("file://", "FILE://"), "http://x/d/e"] {
+            assert!(!files.can_read(uri), "{uri}");
+        }
+    }
+
+    #[test]
+    fn nothing_outside_is_found() {
+        let scratch = Scratch::with(&["in/a", "secret"]);
+        let files = Files::new(&scratch.path("in")).expect("it is a directory");
+        let root = uri::encode(files.root());
+        let absolute = uri::encode(&scratch.path("secret"));
+        let encoded = absolute.replacen("file://", "", 1).replace('/', "%2F");
+        for uri in [
+            absolute,
+            format!("{root}/../secret"),
+            format!("{root}/%2e%2e/secret"),
+            format!("{root}/..%2Fsecret"),
+            format!("{root}/{encoded}"),
+        ] {
+            assert!(!files.can_read(&uri), "{uri}");
+        }
+        assert!(names(&files, &scratch.path("secret")).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed_wherever_it_leads() {
+        use std::os::unix::fs::symlink;
+        let scratch = Scratch::with(&["in/a", "in/d/b", "out/secret"]);
+        let root = scratch.path("in");
+        let files = Files::new(&root).expect("it is a directory");
+        for (target, link) in
+            [("a", "l1"), ("d", "l2"), (".", "l3"), ("../out", "l4"), ("../out/secret", "l5")]
+        {
+            symlink(target, root.join(link)).expect("a link");
+        }
+        assert_eq!(names(&files, files.root()), ["a", "d/b"]);
+        for path in ["l1", "l2/b", "l3/a", "l4/secret", "l5"].map(|path| root.join(path)) {
+            assert!(!files.can_read(&uri::encode(&path)), "{}", path.display());
+            assert!(names(&files, &path).is_empty(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_read() {
+        let scratch = Scratch::with(&["large", "limit"]);
+        for (name, size) in [("large", MAX_BYTES + 1), ("limit", MAX_BYTES)] {
+            File::create(scratch.path(name)).and_then(|file| file.set_len(size)).expect("a sparse file");
+        }
+        let read = |name| scratch.files().read(&uri::encode(&scratch.path(name)));
+        assert!(matches!(read("large"), Err(ReadError::TooLarge(size)) if size == MAX_BYTES + 1));
+        assert!(read("limit").is_ok_and(|bytes| bytes.len() as u64 == MAX_BYTES));
+    }
+
+    #[test]
+    fn a_directory_may_be_gone_and_come_back() {
+        let scratch = Scratch::with(&["d/a"]);
+        let files = Files::new(&scratch.path("d")).expect("it is a directory");
+        assert!(files.exist());
+        fs::rename(scratch.path("d"), scratch.path("e")).expect("it can be moved");
+        assert!(!files.exist() && names(&files, files.root()).is_empty());
+        scratch.write("d/b", "");
+        assert!(files.exist());
+        assert_eq!(names(&files, files.root()), ["b"]);
+        assert!(Files::new(&scratch.path("e/a")).is_err(), "a file is no directory");
+    }
 }

@@ -1,8 +1,12 @@
 //! An MCP server whose resources are the files of a directory, and which tells its clients when they change.
 //!
-//! `cargo run --example workspace -- DIR`
+//! `cargo run --example workspace -- DIR [--port N]`
 //!
-//! What a subscription is and who is told what: `workspace.rs`. The resources themselves: `resources.rs`, on `rmcp`.
+//! - `workspace.rs` says who is told what. This is what `mcp-sub` is for; begin there.
+//! - `resources.rs` lists and reads, on `rmcp`.
+//! - `watch.rs` sees what happens in the directory, `changes.rs` what it means, `files.rs` what is there at all.
+//!
+//! Anyone on this machine can read the files from it: there is no authentication.
 
 #![forbid(unsafe_code)]
 
@@ -10,8 +14,15 @@ mod changes;
 mod files;
 mod options;
 mod resources;
+#[cfg(test)]
+mod scratch;
 mod uri;
 mod watch;
+#[allow(
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
+    reason = "a handler's signatures are the attribute's"
+)]
 mod workspace;
 
 use std::{
@@ -72,7 +83,10 @@ async fn run(options: &Options) -> Result<(), String> {
     let rmcp = StreamableHttpService::new(
         move || Ok(resources.clone()),
         NeverSessionManager::default().into(),
-        StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true),
+        StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_stateless_protocol_metadata_required(true)
+            .with_json_response(true),
     );
     let subscriptions =
         Subscriptions::builder(workspace).server_info("workspace", env!("CARGO_PKG_VERSION")).build();
@@ -119,7 +133,8 @@ async fn asked_to_stop() -> io::Result<()> {
 /// How to try it, with a file that is there.
 fn hint(files: &Files, address: SocketAddr) -> String {
     let (first, _) = files.page(None, 1);
-    let file = first.first().map(|(path, _)| format!(r#","resourceSubscriptions":["{}"]"#, uri::encode(path)));
+    let file =
+        first.first().map(|(path, _)| format!(r#","resourceSubscriptions":["{}"]"#, uri::encode(path)));
     let file = file.unwrap_or_default();
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{

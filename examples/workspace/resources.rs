@@ -123,3 +123,63 @@ fn mime_type(path: &Path) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorCode;
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn names(list: &ListResourcesResult) -> Vec<&str> {
+        list.resources.iter().map(|resource| &*resource.name).collect()
+    }
+
+    #[test]
+    fn the_pages_of_the_list_are_all_of_it() {
+        let scratch = Scratch::with(&["a", "b/c", "b/d", "e.json", "f"]);
+        let files = scratch.files();
+        let (mut all, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = list(&files, cursor.as_deref(), 2).expect("the cursor is ours");
+            assert!(page.ttl_ms.is_some() && page.cache_scope.is_some());
+            all.extend(names(&page).into_iter().map(str::to_owned));
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(all, ["a", "b/c", "b/d", "e.json", "f"]);
+    }
+
+    #[test]
+    fn a_cursor_stays_good_when_its_file_goes_and_others_are_refused() {
+        let scratch = Scratch::with(&["a", "b", "c"]);
+        let files = scratch.files();
+        let gone = uri::encode(&scratch.path("bb"));
+        assert_eq!(list(&files, Some(&gone), 2).as_ref().map(names), Ok(vec!["c"]));
+        for cursor in ["", "2", "file:///elsewhere"] {
+            let error = list(&files, Some(cursor), 2).expect_err("it is none of ours");
+            assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{cursor}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_text_if_it_is_utf_8() {
+        let scratch = Scratch::with(&["a.md", "bytes.png"]);
+        std::fs::write(scratch.path("bytes.png"), [0xff, 0]).expect("it can be written");
+        let read = |name| read(&scratch.files(), &uri::encode(&scratch.path(name)));
+        let text = ResourceContents::text("a.md", uri::encode(&scratch.path("a.md")));
+        assert_eq!(read("a.md"), Ok(text.with_mime_type("text/markdown")));
+        let blob = ResourceContents::blob("/wA=", uri::encode(&scratch.path("bytes.png")));
+        assert_eq!(read("bytes.png"), Ok(blob.with_mime_type("image/png")));
+    }
+
+    #[test]
+    fn a_uri_that_is_none_of_ours_is_named_in_the_error() {
+        let scratch = Scratch::with(&[]);
+        let error = read(&scratch.files(), "file:///etc/passwd").expect_err("it is outside");
+        assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+        assert_eq!(error.data, Some(json!({ "uri": "file:///etc/passwd" })));
+    }
+}

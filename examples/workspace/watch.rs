@@ -52,6 +52,8 @@ struct Watching {
     known: Known,
     /// `None` while the directory is gone.
     watcher: Option<RecommendedWatcher>,
+    /// The directory has to be watched anew.
+    lost: bool,
     /// The system watches no more directories for us.
     full: bool,
     signals: SyncSender<Signal>,
@@ -66,6 +68,7 @@ pub(crate) fn watch(files: Files, tell: impl FnMut(Changes) + Send + 'static) ->
         files,
         known: Known::default(),
         watcher: None,
+        lost: false,
         full: false,
         signals: signals.clone(),
         missed: Arc::default(),
@@ -89,14 +92,15 @@ impl Drop for Watch {
 
 impl Watching {
     fn run(mut self, received: &Receiver<Signal>, mut tell: impl FnMut(Changes)) {
-        while let Some(touched) = self.gather(received) {
-            if touched.anywhere {
+        while let Some(mut touched) = self.gather(received) {
+            if self.lost {
                 self.begin_again();
+                touched.anywhere = true;
             }
             let was_full = self.full;
             let changes = self.look(touched);
             if self.full && !was_full {
-                warn(format!("{}: what happens in new ones is not seen", self.too_many()));
+                warn(format!("{}; what happens in new ones is not seen", self.too_many()));
             }
             if changes != Changes::default() {
                 tell(changes);
@@ -105,15 +109,15 @@ impl Watching {
     }
 
     /// Waits for something to happen, and then for it to be over. `None` at the end.
-    fn gather(&self, received: &Receiver<Signal>) -> Option<Touched> {
+    fn gather(&mut self, received: &Receiver<Signal>) -> Option<Touched> {
         let mut touched = Touched::default();
-        let mut signal = if self.watcher.is_some() {
-            received.recv().ok()?
-        } else if let Ok(signal) = received.recv_timeout(RETRY) {
-            signal
+        let mut signal = if self.lost {
+            match received.recv_timeout(RETRY) {
+                Ok(signal) => signal,
+                Err(_) => return Some(touched),
+            }
         } else {
-            touched.anywhere = true;
-            return Some(touched);
+            received.recv().ok()?
         };
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -122,21 +126,21 @@ impl Watching {
                 Signal::Event(Ok(event)) => self.note(&mut touched, event),
                 Signal::Event(Err(error)) => {
                     warn(format!("while watching {}: {error}", self.files.root().display()));
-                    touched.anywhere = true;
+                    self.lost = true;
                 }
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            match received.recv_timeout(QUIET.min(left)) {
-                Ok(next) if !left.is_zero() => signal = next,
-                Ok(Signal::Stop) => return None,
-                Ok(Signal::Event(_)) | Err(_) => break,
+            if left.is_zero() {
+                break;
             }
+            let Ok(next) = received.recv_timeout(QUIET.min(left)) else { break };
+            signal = next;
         }
         touched.anywhere |= self.missed.swap(false, Ordering::Relaxed);
         Some(touched)
     }
 
-    fn note(&self, touched: &mut Touched, event: Event) {
+    fn note(&mut self, touched: &mut Touched, event: Event) {
         let moved = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
         let written = matches!(
             event.kind,
@@ -144,7 +148,8 @@ impl Watching {
         );
         touched.anywhere |= event.need_rescan();
         for path in event.paths {
-            touched.anywhere |= moved && *path == *self.files.root();
+            // What is in its place now may be another directory.
+            self.lost |= moved && *path == *self.files.root();
             if self.files.covers(&path) {
                 touched.add(path, written);
             }
@@ -162,6 +167,7 @@ impl Watching {
         })
     }
 
+    /// Watches from the start. Where directories are watched one by one, the look that follows sees to it.
     fn begin(&mut self) -> Result<(), String> {
         self.watcher = None;
         let root = self.files.root().display();
@@ -183,14 +189,16 @@ impl Watching {
             Ok(watcher)
         };
         let watcher = begin().map_err(|error: notify::Error| format!("{root} cannot be watched: {error}"))?;
-        self.watcher = Some(watcher);
+        (self.watcher, self.full) = (Some(watcher), false);
         Ok(())
     }
 
-    /// Events were missed, or the directory itself was touched: the one in its place may be another.
+    /// Says so once if that is not possible, and once when it is again.
     fn begin_again(&mut self) {
         let watched = self.watcher.is_some();
-        match self.begin() {
+        let begun = self.begin();
+        self.lost = begun.is_err();
+        match begun {
             Ok(()) if !watched => warn(format!("{} is back", self.files.root().display())),
             Err(error) if watched => warn(error),
             Ok(()) | Err(_) => {}
@@ -199,7 +207,7 @@ impl Watching {
 
     fn too_many(&self) -> String {
         format!(
-            "{} has more directories than the system lets us watch; on Linux, `sysctl fs.inotify.max_user_watches` is the limit",
+            "{} has more directories than the system lets us watch (on Linux: fs.inotify.max_user_watches)",
             self.files.root().display()
         )
     }
@@ -212,4 +220,48 @@ fn concerns(files: &Files, event: &notify::Result<Event>) -> bool {
             || (!matches!(event.kind, EventKind::Access(_))
                 && event.paths.iter().any(|path| files.covers(path)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, sync::mpsc::channel};
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// What happens is seen, in directories that are new as well, until the watch is dropped.
+    #[test]
+    fn changes_arrive() {
+        let scratch = Scratch::with(&["a"]);
+        let (tell, told) = channel();
+        let watch = watch(scratch.files(), move |changes| tell.send(changes).expect("the test still runs"));
+        let watch = watch.expect("a directory can be watched");
+        for name in ["a", "new/deep/b", "new/deep/c"] {
+            scratch.write(name, "new");
+            let mut saved = BTreeSet::new();
+            while !saved.contains(&scratch.path(name)) {
+                saved.extend(told.recv_timeout(Duration::from_secs(20)).expect("a change is seen").saved);
+            }
+        }
+        fs::remove_dir_all(scratch.path("new")).expect("it is there");
+        while !told.recv_timeout(Duration::from_secs(20)).expect("a change is seen").list {}
+        drop(watch);
+        assert!(told.try_iter().all(|changes| changes.saved.is_empty()));
+        assert!(told.recv().is_err(), "the thread is gone");
+    }
+
+    #[test]
+    fn reading_and_git_are_no_changes() {
+        let scratch = Scratch::with(&["a"]);
+        let files = scratch.files();
+        let event = |kind, name| Ok(Event::new(kind).add_path(scratch.path(name)));
+        let any = notify::event::AccessKind::Any;
+        assert!(concerns(&files, &event(EventKind::Any, "a")));
+        assert!(!concerns(&files, &event(EventKind::Access(any), "a")));
+        assert!(!concerns(&files, &event(EventKind::Any, ".git/index")));
+        assert!(!concerns(&files, &event(EventKind::Any, "../elsewhere")));
+        let missed = Event::new(EventKind::Other).set_flag(notify::event::Flag::Rescan);
+        assert!(concerns(&files, &Ok(missed)));
+        assert!(concerns(&files, &Err(notify::Error::generic("broken"))));
+    }
 }

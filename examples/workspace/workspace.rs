@@ -23,7 +23,7 @@ pub(crate) struct FilesChanged;
 
 #[subscription_handler]
 impl Workspace {
-    /// Anyone may listen, to files that are there.
+    /// Anyone may listen, to files that are there. The disk is asked, which blocks.
     fn subscribe(&self, filter: &mut Filter<'_>) -> Result<(), Rejection> {
         block_in_place(|| filter.retain_resources(|uri| self.files.can_read(uri)));
         Ok(())
