@@ -210,7 +210,7 @@ async fn run<H: SubscriptionHandler>(mut guard: Guard<H>, slot: Arc<Slot<H::Even
     guard.reason = Some(reason);
 }
 
-/// How many events at most are handled before the transport gets its frames.
+/// How many events at most are handled before the transport gets its frames, and other tasks their turn.
 const ROUND: usize = 256;
 
 async fn serve<H: SubscriptionHandler>(
@@ -223,10 +223,10 @@ async fn serve<H: SubscriptionHandler>(
     loop {
         // While a frame is untaken, no event is taken. The transport polls again when it has taken them all.
         poll_fn(|_| if outbox.is_empty() { Poll::Ready(()) } else { Poll::Pending }).await;
-        let mut next = Some(poll_fn(|cx| slot.poll_next(cx)).await);
-        for _ in 0..ROUND {
+        let mut next = poll_fn(|cx| slot.poll_next(cx)).await;
+        for handled in 1.. {
             match next {
-                Some(Next::Event(published)) => {
+                Next::Event(published) => {
                     // It may have been queued before `subscribe` took away what it is about.
                     if outbox.honoured().concerned(published.kinds, published.uri.as_deref()) {
                         match handler.handle_event(&published.event, &mut channel, state).await {
@@ -236,11 +236,16 @@ async fn serve<H: SubscriptionHandler>(
                         }
                     }
                 }
-                Some(Next::CatchUp(missed)) => outbox.add_all(missed),
-                Some(Next::End(reason)) => return reason,
-                None => break,
+                Next::CatchUp(missed) => outbox.add_all(missed),
+                Next::End(reason) => return reason,
             }
-            next = slot.try_next();
+            // Only what is handled in this round is taken out of the slot.
+            if handled == ROUND {
+                tokio::task::yield_now().await;
+                break;
+            }
+            let Some(waiting) = slot.try_next() else { break };
+            next = waiting;
         }
     }
 }
