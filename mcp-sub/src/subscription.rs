@@ -57,7 +57,7 @@ struct Shared {
 struct Task {
     run: Run,
     polls: u64,
-    /// Whether the last poll gave the transport something.
+    /// Whether the transport owes a poll: it did not come yet, or the last poll gave it something.
     sent: bool,
     waker: Option<Waker>,
 }
@@ -92,7 +92,7 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             _permit: permit,
         };
         let run = Run::Idle(Box::pin(run(guard, slot.clone())));
-        let task = Mutex::new(Task { run, polls: 0, sent: false, waker: None });
+        let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
         Arc::new(Self { shared, slot, task })
     }
 
