@@ -1,6 +1,6 @@
 //! What was received: the shape of a JSON-RPC message, judged before any of its contents.
 
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 
 use super::{error::Error, id::RequestId, meta, object::Object};
 
@@ -55,11 +55,7 @@ impl<'a> Message<'a> {
             return Err(Error::invalid_request("the member `id` occurs twice").into());
         }
         let id = match message.get("id") {
-            Some(json) => Some(RequestId::of(json, id_bytes).ok_or_else(|| {
-                Error::invalid_request(format!(
-                    "`id` must be a string or an integer, of at most {id_bytes} bytes"
-                ))
-            })?),
+            Some(json) => Some(RequestId::of(json, id_bytes).ok_or_else(|| no_id(json, id_bytes))?),
             None => None,
         };
         match Self::members(&message, id.clone()) {
@@ -91,6 +87,14 @@ impl<'a> Message<'a> {
             None => Err(Error::invalid_request(format!("`{method}` is a request, and needs an `id`"))),
         }
     }
+}
+
+fn no_id(json: &RawValue, id_bytes: usize) -> Error {
+    if json.get().len() > id_bytes {
+        let message = format!("`id` has {} bytes; at most {id_bytes} are served", json.get().len());
+        return Error::invalid_request(message).with_data(json!({ "limit": "id_bytes" }));
+    }
+    Error::invalid_request("`id` must be a string or an integer")
 }
 
 fn once(object: &Object<'_>, place: &str) -> Result<(), Error> {
