@@ -46,8 +46,6 @@ pub(crate) struct Registry {
     closing: TaskTracker,
     /// No `subscribe` is waited for any more.
     deciding: CancellationToken,
-    /// No `handle_close` is waited for any more.
-    cut: CancellationToken,
     sweeper: OnceLock<AbortHandle>,
 }
 
@@ -75,7 +73,6 @@ impl Registry {
             changed: Notify::new(),
             closing: TaskTracker::new(),
             deciding: CancellationToken::new(),
-            cut: CancellationToken::new(),
             sweeper: OnceLock::new(),
         })
     }
@@ -106,7 +103,7 @@ impl Registry {
     /// Calls `handle_close` of streams that open now. `None` outside of a runtime.
     pub(crate) fn closer(&self) -> Option<Closer> {
         let runtime = Handle::try_current().ok()?;
-        Some(Closer { runtime, closing: self.closing.clone(), cut: self.cut.clone() })
+        Some(Closer { runtime, closing: self.closing.clone() })
     }
 
     /// Gives the stream to a transport, and keeps an eye on it.
@@ -162,6 +159,8 @@ impl Registry {
             for stream in cut {
                 stream.abort(CloseReason::Shutdown);
             }
+            // Another call may wait for the same.
+            self.changed.notify_waiters();
         }
         self.closing.close();
         let closed = tokio::time::timeout(budget.saturating_sub(start.elapsed()), self.closing.wait()).await;
@@ -170,7 +169,6 @@ impl Registry {
                 "`handle_close` of some subscriptions did not return inside the shutdown's budget"
             );
         }
-        self.cut.cancel();
         lock(&self.state).shutdown.unwrap_or_default()
     }
 
@@ -252,13 +250,11 @@ impl Drop for Permit {
 pub(crate) struct Closer {
     runtime: Handle,
     closing: TaskTracker,
-    cut: CancellationToken,
 }
 
 impl Closer {
     pub(crate) fn spawn(&self, close: impl Future<Output = ()> + Send + 'static) {
-        let cut = self.cut.clone();
-        self.closing.spawn_on(async move { cut.run_until_cancelled(close).await }, &self.runtime);
+        self.closing.spawn_on(close, &self.runtime);
     }
 }
 
