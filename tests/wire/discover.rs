@@ -1,0 +1,159 @@
+//! Promise 3: what is advertised is what an acknowledgement can contain; and the rest that a server alone answers.
+
+use mcp_sub::{
+    AnyNotification, Channel, Filter, Flow, Kinds, ListenRequest, Rejection, SubscriptionHandler,
+    Subscriptions, subscription_handler,
+};
+use mcp_sub_tests::{Hostile, Probe, PromptsChanged, Request, Server, ToolsChanged};
+use serde_json::{Value, json};
+
+const ALL: &str = r#"{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a:1"]}"#;
+
+struct Silent;
+
+/// By hand: the attribute does not take a handler that never tells anything.
+impl SubscriptionHandler for Silent {
+    type Event = ();
+    type State = ();
+    const DECLARED: Kinds = Kinds::NONE;
+
+    fn kinds((): &()) -> Kinds {
+        Kinds::NONE
+    }
+
+    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    async fn handle_event(&self, (): &(), _: &mut Channel<'_, AnyNotification>, (): &mut ()) -> Flow {
+        Flow::Continue
+    }
+}
+
+struct PromptsOnly;
+
+#[subscription_handler]
+#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the attribute asks for this shape")]
+impl PromptsOnly {
+    fn subscribe(&self) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(prompts_list_changed)]
+    fn changed(&self, _: &PromptsChanged, channel: &mut Channel<'_>) {
+        channel.prompts_list_changed();
+    }
+}
+
+async fn capabilities(server: &Server) -> Value {
+    let mut response = server.send(&Request::call("1", "server/discover", "")).await;
+    assert_eq!(response.status(), 200);
+    response.json().await["result"]["capabilities"].take()
+}
+
+async fn honoured_of_all(server: &Server) -> Value {
+    server.listen("1", ALL).await.acknowledged().await
+}
+
+/// The filter that asks for all that the capabilities advertise.
+fn filter_of(capabilities: &Value) -> Value {
+    let mut filter = json!({});
+    for (family, flag, field, value) in [
+        ("tools", "listChanged", "toolsListChanged", json!(true)),
+        ("prompts", "listChanged", "promptsListChanged", json!(true)),
+        ("resources", "listChanged", "resourcesListChanged", json!(true)),
+        ("resources", "subscribe", "resourceSubscriptions", json!(["a:1"])),
+    ] {
+        if capabilities[family][flag] == json!(true) {
+            filter[field] = value;
+        }
+    }
+    filter
+}
+
+#[tokio::test]
+async fn promise_3_what_is_advertised_is_what_is_acknowledged() {
+    let servers = [
+        (Server::start(Probe::serve(|builder| builder).http()), 4),
+        (Server::start(Subscriptions::builder(Hostile).build().http()), 2),
+        (Server::start(Subscriptions::builder(PromptsOnly).build().http()), 1),
+        (Server::start(Subscriptions::builder(Silent).build().http()), 0),
+    ];
+    for (server, count) in servers {
+        let (advertised, honoured) = (capabilities(&server).await, honoured_of_all(&server).await);
+        assert_eq!(filter_of(&advertised), honoured, "{advertised}");
+        assert_eq!(honoured.as_object().unwrap().len(), count);
+    }
+}
+
+#[tokio::test]
+async fn discover_tells_all_that_the_specification_asks_for() {
+    let subscriptions = Probe::serve(|builder| builder.instructions("Listen."));
+    let server = Server::start(subscriptions.http());
+    let mut response = server.send(&Request::call("\"d\"", "server/discover", "")).await;
+    assert_eq!(response.header("mcp-session-id"), None);
+    assert_eq!(
+        response.json().await,
+        json!({"jsonrpc": "2.0", "id": "d", "result": {
+            "resultType": "complete",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {"listChanged": true}, "prompts": {"listChanged": true},
+                "resources": {"listChanged": true, "subscribe": true}},
+            "instructions": "Listen.",
+            "ttlMs": 300_000,
+            "cacheScope": "public",
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "probe", "version": "0.1"}}}})
+    );
+}
+
+#[tokio::test]
+async fn what_was_not_set_is_not_told() {
+    let server = Server::start(Subscriptions::builder(Silent).build().http());
+    let result = server.send(&Request::call("1", "server/discover", "")).await.json().await["result"].take();
+    assert_eq!(result.get("instructions").or(result.get("_meta")), None);
+    assert_eq!(result["capabilities"], json!({}));
+}
+
+#[tokio::test]
+async fn a_family_that_is_advertised_has_an_empty_list_and_no_other_has_one() {
+    let lists = [
+        ("tools/list", "tools"),
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+    ];
+    let probe = Server::start(Probe::serve(|builder| builder).http());
+    let prompts = Server::start(Subscriptions::builder(PromptsOnly).build().http());
+    for (method, member) in lists {
+        let mut response = probe.send(&Request::call("1", method, "")).await;
+        let answer = response.json().await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(answer["result"][member], json!([]), "{answer}");
+        assert_eq!(answer["result"]["resultType"], "complete");
+        assert!(answer["result"]["ttlMs"].is_u64() && answer["result"]["cacheScope"].is_string());
+
+        let mut response = prompts.send(&Request::call("1", method, "")).await;
+        let answer = response.json().await;
+        let expected = if member == "prompts" { (200, Value::Null) } else { (404, json!(-32601)) };
+        assert_eq!((response.status(), answer["error"]["code"].clone()), expected, "{method}");
+    }
+    for method in
+        ["tools/call", "prompts/get", "resources/read", "resources/subscribe", "ping", "logging/setLevel"]
+    {
+        let mut response = probe.send(&Request::call("1", method, "")).await;
+        assert_eq!(response.json().await["error"]["code"], -32601, "{method}");
+        assert_eq!(response.status(), 404, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn discover_answers_while_streams_are_open_and_after_a_shutdown() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.http());
+    let mut stream = server.listening("1", ALL).await;
+    let before = capabilities(&server).await;
+    subscriptions.publish(ToolsChanged);
+    assert_eq!(stream.told().await, "tools");
+    subscriptions.shutdown(mcp_sub_tests::PATIENCE).await;
+    assert_eq!(capabilities(&server).await, before);
+}

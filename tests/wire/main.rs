@@ -1,0 +1,16 @@
+//! The promises, over real sockets: what a client sees, byte for byte.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
+mod acknowledgement;
+mod changes;
+mod checks;
+mod closing;
+mod discover;
+mod ending;
+mod honoured;
+mod in_process;
+mod isolation;
+mod keep_alive;
+mod limits;
+mod shutdown;
