@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs::{self, File, Metadata},
     io::{self, Read},
     ops::Bound,
@@ -59,7 +60,8 @@ impl Files {
 
     /// The path below the root, to show.
     pub(crate) fn name(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
     }
 
     /// The path that a URI of ours stands for, whether or not there is a file.

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Resources on one page of the list.
-const PAGE: usize = 500;
+const PAGE: usize = 1_000;
 /// How far a client that does not listen may be behind. One that listens is told.
 const TTL_MS: u64 = 5_000;
 

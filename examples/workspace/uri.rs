@@ -58,11 +58,10 @@ fn os_string(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn a_uri_has_only_characters_that_rfc_3986_allows_in_a_path() {
         for (path, uri) in [
@@ -80,7 +79,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_name_need_not_be_utf_8() {
         use std::os::unix::ffi::OsStrExt;

@@ -12,13 +12,11 @@ pub(crate) struct Workspace {
 }
 
 /// A file has new content.
-#[derive(Debug)]
 pub(crate) struct FileSaved {
     pub(crate) uri: String,
 }
 
 /// Files came or went.
-#[derive(Debug)]
 pub(crate) struct FilesChanged;
 
 #[subscription_handler]
