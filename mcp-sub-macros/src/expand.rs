@@ -48,7 +48,7 @@ impl<'a> Context<'a> {
             generics: quote!(#generics),
             generic_arguments: quote!(#generic_arguments),
             where_clause: quote!(#where_clause),
-            bounds: bounds::where_clause(block, handler, &private),
+            bounds: bounds::where_clause(block, handler),
             private,
         }
     }
@@ -66,8 +66,8 @@ pub(crate) fn handler(block: &Block, handler: &Handler) -> TokenStream {
     let markers = markers::items(&context);
     let dispatch = dispatch::items(&context);
     let unused = handler.methods.iter().map(unused::warnings);
-    let generated = wrapped(block, &context, &quote!(#markers #dispatch));
-    quote!(#block #generated #(#unused)*)
+    let generated = wrapped(block, &context, &quote!(#markers #dispatch #(#unused)*));
+    quote!(#block #generated)
 }
 
 /// When there are errors: the block still, so that its methods exist, and impls that do nothing, so that no use of the

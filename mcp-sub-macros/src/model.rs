@@ -55,8 +55,8 @@ pub(crate) struct EventMethod {
     /// The first is the event; the others in the order written.
     pub(crate) arguments: Vec<EventArgument>,
     pub(crate) channel: ChannelName,
-    /// Where the return type is, or would be.
-    pub(crate) output: Ends,
+    /// What it returns, if it says so, and can be asked about.
+    pub(crate) output: Option<Type>,
     /// The attributes that may allow `dead_code`.
     pub(crate) allows: Vec<TokenStream>,
     pub(crate) body: TokenTree,

@@ -2,9 +2,13 @@
 //!
 //! What is wrong with one signature is found here; what takes more than one method to see, in `check`.
 
+mod cfgs;
+mod close;
 mod emits;
-mod methods;
+mod event;
 mod options;
+mod signature;
+mod subscribe;
 mod types;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -15,7 +19,7 @@ use crate::{
     block::{Block, Item},
     errors::Errors,
     model::Handler,
-    parse::methods::Site,
+    parse::signature::Site,
 };
 
 pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) -> Handler {
@@ -44,7 +48,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                         `#[emits(...)]` goes on a method that takes an event";
                     errors.at(&method.sig.ident, text);
                 }
-                handler.subscribe.push(methods::subscribe(errors, method, site));
+                handler.subscribe.push(subscribe::parse(errors, method, site));
             }
             Item::Method(method) if method.sig.ident == "handle_close" => {
                 if emits.is_some() {
@@ -52,11 +56,11 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                         `#[emits(...)]` goes on a method that takes an event";
                     errors.at(&method.sig.ident, text);
                 }
-                handler.close.push(methods::close(errors, method, site));
+                handler.close.push(close::parse(errors, method, site));
             }
             Item::Method(method) => {
                 if let Some(emits) = emits {
-                    handler.methods.extend(methods::event(errors, method, emits, site));
+                    handler.methods.extend(event::parse(errors, method, emits, site));
                 }
             }
             Item::Other(ImplItem::Macro(call)) => errors.at(
@@ -71,6 +75,11 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
             }
             Item::Unknown(unknown) => errors.push(unknown.error.clone()),
         }
+    }
+    let allows: Vec<TokenStream> =
+        block.attrs.iter().chain(&block.inner_attrs).filter_map(signature::allowed).collect();
+    for method in &mut handler.methods {
+        method.allows.extend(allows.iter().cloned());
     }
     handler
 }

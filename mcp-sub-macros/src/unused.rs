@@ -65,22 +65,29 @@ fn scan(tokens: TokenStream, channel: &Ident, sent: &mut Vec<&'static str>) -> O
                 }
                 _ => return None,
             },
-            // `name!(…)`, and not `name != …`.
-            TokenTree::Ident(ident) => match rest {
-                [TokenTree::Punct(bang), TokenTree::Group(arguments), ..]
-                    if bang.as_char() == '!' && bang.spacing() == Spacing::Alone =>
-                {
-                    // What is not written yet may send anything.
-                    if ident == "todo" || ident == "unimplemented" || mentions(arguments.stream(), channel) {
-                        return None;
-                    }
+            TokenTree::Ident(name) => {
+                // What is not written yet may send anything.
+                let is_stub = name == "todo" || name == "unimplemented";
+                if arguments_of_macro(rest).is_some_and(|arguments| is_stub || mentions(arguments, channel)) {
+                    return None;
                 }
-                _ => {}
-            },
+            }
             _ => {}
         }
     }
     Some(())
+}
+
+/// What is in the parentheses of `name!(…)`, if this comes after a name. Not those of `name != (…)`.
+fn arguments_of_macro(tokens: &[TokenTree]) -> Option<TokenStream> {
+    match tokens {
+        [TokenTree::Punct(bang), TokenTree::Group(arguments), ..]
+            if bang.as_char() == '!' && bang.spacing() == Spacing::Alone =>
+        {
+            Some(arguments.stream())
+        }
+        _ => None,
+    }
 }
 
 fn mentions(tokens: TokenStream, channel: &Ident) -> bool {

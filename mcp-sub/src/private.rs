@@ -40,7 +40,8 @@ impl<T: Send + 'static> Owned for T {}
 #[diagnostic::on_unimplemented(
     message = "`subscribe` cannot return `{Self}`",
     label = "not a `Result<STATE, impl Into<Rejection>>`",
-    note = "the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`"
+    note = "the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`",
+    note = "an error becomes a rejection by `map_err`, or by an `impl From<ERROR> for Rejection`"
 )]
 pub trait Subscribed {
     type State;

@@ -14,28 +14,28 @@ use crate::{
     spans::Ends,
 };
 
-pub(super) fn where_clause(block: &Block, handler: &Handler, private: &TokenStream) -> TokenStream {
+pub(super) fn where_clause(block: &Block, handler: &Handler) -> TokenStream {
+    let krate = &handler.options.krate;
+    let private = quote!(#krate::__private);
     let shared = quote!(#private::Shared);
+    // In a generic block, a bound like these would come before the impl that says what the type is.
+    let is_generic = !block.generics.params.is_empty();
     let written = block.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let mut bounds: Vec<TokenStream> = written.map(ToTokens::to_token_stream).collect();
     bounds.push(bound(&block.self_ty, &block.self_ty, &shared));
-    for EventMethod { event, .. } in
-        handler.methods.iter().filter(|method| is_always_compiled(&method.callee))
-    {
+    let methods = handler.methods.iter().filter(|method| is_always_compiled(&method.callee));
+    for EventMethod { event, output, .. } in methods {
         bounds.push(bound(event, event, &shared));
+        let output = output.iter().filter(|_| !is_generic);
+        bounds.extend(output.map(|output| bound(output, output, &quote!(#krate::IntoFlow))));
     }
-    for Subscribe { output, .. } in
-        handler.subscribe.iter().filter(|subscribe| is_always_compiled(&subscribe.callee))
-    {
-        // In a generic block this bound would come before the impl that says what the state is.
-        if block.generics.params.is_empty() {
+    let subscribe = handler.subscribe.iter().filter(|subscribe| is_always_compiled(&subscribe.callee));
+    for Subscribe { output, .. } in subscribe {
+        if !is_generic {
             bounds.push(bound(output, output, &quote!(#private::Subscribed)));
         }
-        bounds.push(bound(
-            quote!(<#output as #private::Subscribed>::State),
-            output,
-            &quote!(#private::Owned),
-        ));
+        let state = quote!(<#output as #private::Subscribed>::State);
+        bounds.push(bound(state, output, &quote!(#private::Owned)));
     }
     quote!(where #(#bounds),*)
 }

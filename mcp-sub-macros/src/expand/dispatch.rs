@@ -10,12 +10,11 @@ use crate::{
 };
 
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
+    let methods = &context.handler.methods;
     let handler = handler_impl(context);
-    let methods = context.handler.methods.iter().map(|method| {
-        let (handles, call) = (handles_impl(context, method), method_impl(context, method));
-        quote!(#handles #call)
-    });
-    quote!(#handler #(#methods)*)
+    let events = methods.iter().map(|method| handles_impl(context, method));
+    let calls = methods.iter().map(|method| method_impl(context, method));
+    quote!(#handler #(#events)* #(#calls)*)
 }
 
 fn handler_impl(context: &Context<'_>) -> TokenStream {
@@ -81,7 +80,9 @@ fn subscribe_items(
 ) -> TokenStream {
     let Context { krate, private, .. } = context;
     let cfgs = &callee.cfgs;
-    let state = Ends::of(output).respan(quote!(<#output as #private::Subscribed>::State));
+    let place = Ends::of(output);
+    let state = place.respan(quote!(<#output as #private::Subscribed>::State));
+    let state = [respan(quote!(type State =), place.first), state, respan(quote!(;), place.last)];
     let arguments = arguments.iter().map(|argument| match argument {
         SubscribeArgument::Filter => quote!(__filter),
         SubscribeArgument::Request => quote!(__request),
@@ -99,7 +100,7 @@ fn subscribe_items(
     };
     // Reported at the method's name: that the future is not `Send`.
     let function = Ends::from(ident.span()).respan(function);
-    quote!(#(#cfgs)* type State = #state; #(#cfgs)* #function)
+    quote!(#(#cfgs)* #(#state)* #(#cfgs)* #function)
 }
 
 fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
@@ -110,14 +111,15 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
         CloseArgument::Reason(place) => local(&mut reason, *place),
         CloseArgument::State(place) => local(&mut state, *place),
     });
-    let call = call(context, callee, arguments.collect());
+    let call = call(callee, &arguments.collect::<Vec<_>>());
+    let future = if callee.is_async { call } else { quote_spanned!(at=> #private::ready(#call)) };
     let function = quote_spanned! {at=>
         fn handle_close(
             &self,
             #reason: #krate::CloseReason,
             #state: Self::State,
         ) -> impl #private::Future<Output = ()> + #private::Send {
-            #call
+            #future
         }
     };
     quote!(#(#cfgs)* #function)
@@ -144,7 +146,7 @@ fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &Event
 /// `Method<MARKER, Ev>`, with nothing in it but the call.
 fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     let Context { krate, private, .. } = context;
-    let EventMethod { callee, event, arguments, output, .. } = method;
+    let EventMethod { callee, event, arguments, .. } = method;
     let (cfgs, marker, at) = (&callee.cfgs, markers::path(callee), callee.ident.span());
     let (mut event_, mut channel, mut state) = (quote!(__event), quote!(__channel), quote!(__state));
     let arguments = arguments.iter().map(|argument| match argument {
@@ -156,8 +158,13 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
             place.respan(quote!(&mut *#state))
         }
     });
-    let call = call(context, callee, arguments.collect());
-    let returned = output.respan(quote!(Output: #krate::IntoFlow));
+    let call = call(callee, &arguments.collect::<Vec<_>>());
+    // What an `fn` returns need not be `Send`: it is not kept.
+    let future = if callee.is_async {
+        call
+    } else {
+        quote_spanned!(at=> #private::ready(#krate::IntoFlow::into_flow(#call)))
+    };
     let header = context.header(&quote!(#private::Method<#marker, #event>));
     let function = quote_spanned! {at=>
         fn call(
@@ -165,23 +172,21 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
             #event_: &#event,
             #channel: &mut #krate::Channel<'_, #marker>,
             #state: &mut Self::State,
-        ) -> impl #private::Future<#returned> + #private::Send {
-            #call
+        ) -> impl #private::Future<Output: #krate::IntoFlow> + #private::Send {
+            #future
         }
     };
     let item = Ends::of(event).item(header, &context.bounds, function);
     quote!(#(#cfgs)* #[automatically_derived] #item)
 }
 
-/// A future of what the user's method returns. An `async fn` is called and no more, so that the future is its own: if it
-/// is not `Send`, rustc says so at the method's name.
+/// `Self::method(self, …)`. An `async fn` is called and no more, so that the future is its own: if it is not `Send`, rustc
+/// says so at the method's name.
 ///
 /// `self` has the span of that name, and so have those of the functions that this goes into: a `self` that was written
 /// elsewhere would be another one to rustc, where the name comes from a `macro_rules!`.
-fn call(context: &Context<'_>, callee: &Callee, arguments: Vec<TokenStream>) -> TokenStream {
-    let (private, ident) = (&context.private, &callee.ident);
-    let call = quote_spanned!(ident.span()=> Self::#ident(self, #(#arguments),*));
-    if callee.is_async { call } else { quote_spanned!(ident.span()=> #private::ready(#call)) }
+fn call(Callee { ident, .. }: &Callee, arguments: &[TokenStream]) -> TokenStream {
+    quote_spanned!(ident.span()=> Self::#ident(self, #(#arguments),*))
 }
 
 /// A parameter of generated code, where it is handed on: at the type of the user's parameter, so that rustc reports there

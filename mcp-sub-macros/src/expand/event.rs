@@ -45,7 +45,7 @@ pub(super) fn item(context: &Context<'_>) -> TokenStream {
     let exported = handler.options.event.is_some();
     let variants = handler.methods.iter().map(|EventMethod { callee, event, .. }| {
         let (cfgs, ident) = (&callee.cfgs, &callee.ident);
-        let doc = exported.then(|| format!("Taken by the method `{ident}`."));
+        let doc = exported.then(|| format!(" Taken by the method `{ident}`."));
         let doc = doc.iter();
         let event = without_self(event.to_token_stream(), context);
         quote!(#(#cfgs)* #(#[doc = #doc])* #ident(#event))
@@ -59,7 +59,7 @@ pub(super) fn item(context: &Context<'_>) -> TokenStream {
     let generics = without_self(context.generics.clone(), context);
     let where_clause = without_self(context.where_clause.clone(), context);
     let attributes = exported.then(|| {
-        let doc = format!("An event of [`{}`].", handler.name.as_ref().unwrap_or(&name));
+        let doc = format!(" An event of [`{}`].", handler.name.as_ref().unwrap_or(&name));
         quote! {
             #[doc = #doc]
             #[allow(deprecated, missing_copy_implementations, missing_debug_implementations, non_camel_case_types, private_bounds, private_interfaces)]

@@ -3,7 +3,7 @@
 //! rustc then says "`PromptsListChanged` is not declared by `tool_installed`", and underlines what is declared: every
 //! token of these items has the span of the word that it stands for.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Context, any_cfg};
@@ -55,6 +55,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
 /// By which the user's method finds its marker. Without bounds, since the block has none of ours.
 pub(super) fn marked_impl(context: &Context<'_>, position: usize, marker: &TokenStream) -> TokenStream {
     let (private, where_clause) = (&context.private, &context.where_clause);
+    let position = Literal::usize_unsuffixed(position);
     let header = context.header(&quote!(#private::Marked<#position>));
     quote!(#[automatically_derived] #header #where_clause { type Marker = #marker; })
 }

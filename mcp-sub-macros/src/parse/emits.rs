@@ -1,8 +1,9 @@
 //! `#[emits(...)]`.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenTree;
 use syn::{Attribute, Ident, Meta, Token, ext::IdentExt, punctuated::Punctuated};
 
+use super::cfgs;
 use crate::{errors::Errors, model::Emit, names};
 
 const EXAMPLE: &str = "expected the notifications that this method sends: `#[emits(tools_list_changed)]`";
@@ -64,14 +65,11 @@ fn add(errors: &Errors, word: Ident, list: &mut Vec<Emit>) {
     }
 }
 
-/// Whether one of the attributes in a `cfg_attr` is ours: the predicate comes first, then they do, after commas.
+/// Whether one of the attributes in a `cfg_attr` is ours.
 fn hides_emits(attr: &Attribute) -> bool {
-    fn is_ours(attribute: &[TokenTree]) -> bool {
+    let Some((_, attributes)) = cfgs::conditional(attr) else { return false };
+    attributes.iter().any(|attribute| {
         let path = attribute.iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
         matches!(path.last(), Some(TokenTree::Ident(name)) if name == "emits")
-    }
-    let Ok(list) = attr.meta.require_list() else { return false };
-    let tokens: Vec<TokenTree> = TokenStream::clone(&list.tokens).into_iter().collect();
-    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
-    tokens.split(is_comma).skip(1).any(is_ours)
+    })
 }

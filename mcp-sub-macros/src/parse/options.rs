@@ -1,7 +1,12 @@
 //! What is in the parentheses of `#[subscription_handler(...)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{Path, Token, meta::ParseNestedMeta, parse::Parser, parse_quote};
+use syn::{
+    Ident, Path, Token,
+    meta::ParseNestedMeta,
+    parse::{Parse, ParseStream, Parser},
+    parse_quote,
+};
 
 use crate::{errors::Errors, model::Options, names};
 
@@ -13,7 +18,7 @@ pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
         let name = meta.path.require_ident().map_err(|_| meta.error(FORMS))?;
         match &*name.to_string() {
             "crate" => set(errors, &meta, &mut krate, Path::parse_mod_style),
-            "event" => set(errors, &meta, &mut event, |input| input.parse()),
+            "event" => set(errors, &meta, &mut event, Ident::parse),
             other => {
                 errors.at(name, unknown(other));
                 // Whatever it is set to is skipped, so that what follows is checked too.
@@ -34,7 +39,7 @@ fn set<T>(
     errors: &Errors,
     meta: &ParseNestedMeta<'_>,
     option: &mut Option<T>,
-    parse: fn(syn::parse::ParseStream<'_>) -> syn::Result<T>,
+    parse: fn(ParseStream<'_>) -> syn::Result<T>,
 ) -> syn::Result<()> {
     if !meta.input.peek(Token![=]) {
         return Err(meta.error(FORMS));

@@ -34,6 +34,11 @@ pub(super) fn name(ty: &Type) -> Option<&Ident> {
     }
 }
 
+/// Whether it is a reference, and of that kind.
+pub(super) fn is_reference(ty: &Type, mutable: bool) -> bool {
+    reference(ty).is_some_and(|reference| reference.mutability.is_some() == mutable)
+}
+
 pub(super) fn is(ty: &Type, expected: &str) -> bool {
     name(ty).is_some_and(|name| name == expected)
 }
@@ -52,7 +57,7 @@ pub(super) fn add_argument(ty: &mut Type, argument: &TokenStream) {
     let argument = respan(argument.clone(), segment.ident.span());
     match &mut segment.arguments {
         PathArguments::None => {
-            segment.arguments = PathArguments::AngleBracketed(parse_quote!(<'_, #argument>))
+            segment.arguments = PathArguments::AngleBracketed(parse_quote!(<'_, #argument>));
         }
         PathArguments::AngleBracketed(list) => {
             if list.args.is_empty() {
@@ -86,6 +91,25 @@ pub(super) fn is_future(output: &ReturnType) -> bool {
         }
         _ => false,
     })
+}
+
+/// The return type, if it can stand elsewhere as well.
+pub(super) fn on_its_own(output: &ReturnType) -> Option<Type> {
+    let ReturnType::Type(_, ty) = output else { return None };
+    let can_stand = !matches!(plain(ty), Type::Never(_)) && !is_opaque(ty) && borrow(ty).is_none();
+    can_stand.then(|| (**ty).clone())
+}
+
+/// Whether there is an `impl Trait` or a `_` in it: a type that nobody else can name.
+pub(super) fn is_opaque(ty: &Type) -> bool {
+    fn any_in(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "impl" || ident == "_",
+            TokenTree::Group(group) => any_in(group.stream()),
+            _ => false,
+        })
+    }
+    any_in(ty.to_token_stream())
 }
 
 /// A borrow in what has to live on its own: the `&` or the lifetime.

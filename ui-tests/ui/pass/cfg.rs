@@ -109,6 +109,12 @@ impl Attributes {
         Ok(())
     }
 
+    #[cfg_attr(all(), allow(unused), cfg(any()))]
+    #[emits(prompts_list_changed)]
+    fn missing(&self, _: &Missing, channel: &mut Channel<'_>) {
+        channel.prompts_list_changed();
+    }
+
     #[cfg_attr(any(), cfg(any()))]
     #[emits(tools_list_changed)]
     fn other(&self, _: &Other, channel: &mut Channel<'_>) {

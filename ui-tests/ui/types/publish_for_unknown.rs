@@ -1,6 +1,6 @@
 //! An event that no method takes.
 
-use mcp_sub::{Channel, Filter, HandledBy, Rejection, subscription_handler};
+use mcp_sub::{Channel, Filter, Rejection, Subscriptions, subscription_handler};
 
 pub struct Files;
 pub struct Saved;
@@ -18,9 +18,8 @@ impl Files {
     }
 }
 
-fn publish<Ev: HandledBy<Files>>(_: Ev) {}
-
 fn main() {
-    publish(Saved);
-    publish(Renamed);
+    let subscriptions = Subscriptions::builder(Files).build();
+    subscriptions.publish_for("file:///a", Saved);
+    subscriptions.publish_for("file:///a", Renamed);
 }

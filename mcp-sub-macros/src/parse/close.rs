@@ -1,0 +1,50 @@
+//! `handle_close`.
+
+use syn::{ReturnType, Type};
+
+use super::{
+    signature::{self, Site},
+    types,
+};
+use crate::{
+    block::Method,
+    errors::Errors,
+    model::{Close, CloseArgument},
+    spans::Ends,
+};
+
+pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Close {
+    let callee = signature::callee(errors, method);
+    let mut arguments = Vec::new();
+    let (mut reason, mut state) = (false, false);
+    for parameter in signature::parameters(&mut method.sig) {
+        let place = Ends::of(&parameter.ty);
+        let name = types::referenced_name(&parameter.ty);
+        if name.is_some_and(|name| name == "Channel") {
+            errors.at(
+                &parameter.ty,
+                "`handle_close` runs when the subscription has ended: there is no channel any more",
+            );
+            signature::unbound_channel(&mut parameter.ty, site);
+        } else if types::is(&parameter.ty, "CloseReason") && !reason {
+            reason = true;
+            arguments.push(CloseArgument::Reason(place));
+        } else if types::reference(&parameter.ty).is_none() && !name.is_some_and(signature::is_ours) && !state
+        {
+            state = true;
+            arguments.push(CloseArgument::State(place));
+        } else {
+            errors.at(
+                &parameter.ty,
+                "unexpected parameter: `handle_close` takes `reason: CloseReason` and `state: STATE`, by value",
+            );
+            signature::typed_filter(&mut parameter.ty);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &method.sig.output
+        && !matches!(types::plain(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
+    {
+        errors.at(ty, "`handle_close` returns nothing: nobody is left to be told");
+    }
+    Close { callee, arguments }
+}
