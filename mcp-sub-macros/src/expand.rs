@@ -8,6 +8,7 @@ mod bounds;
 mod dispatch;
 mod event;
 mod markers;
+mod stubs;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -81,7 +82,7 @@ pub(crate) fn fallback(block: &Block, handler: &Handler, report: &TokenStream) -
         let declares = markers::permissive_declares(&context);
         return quote!(#block #declares #report);
     }
-    let generated = wrapped(block, &context, &dispatch::stubs(&context));
+    let generated = wrapped(block, &context, &stubs::items(&context));
     quote!(#block #generated #report)
 }
 

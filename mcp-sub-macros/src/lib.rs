@@ -139,7 +139,8 @@ use quote::quote;
 ///
 /// - `crate = path::to::mcp_sub`: where the crate is, if it is not `::mcp_sub`.
 /// - `event = Name`: a name for the enum of the events, which is otherwise hidden and known as
-///   `<Handler as SubscriptionHandler>::Event`. It has one variant for each method, with the name of the method.
+///   `<Handler as SubscriptionHandler>::Event`. It has one variant for each method, with the name of the method; of a generic
+///   handler also a hidden one, which cannot be made.
 ///
 /// ```
 /// # use mcp_sub as renamed;

@@ -128,8 +128,8 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 /// `Handles<Ev>`, at the type of the event: there rustc reports a second method for it, if that hides behind an alias.
 fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &EventMethod) -> TokenStream {
     let Callee { ident, cfgs, .. } = callee;
-    let (marker, name) = (markers::path(callee), event::name(context));
-    let header = context.header(&handles(context, event));
+    let (krate, marker, name) = (context.krate, markers::path(callee), event::name(context));
+    let header = context.header(&quote!(#krate::Handles<#event>));
     let item = Ends::of(event).item(
         header,
         &context.bounds,
@@ -195,68 +195,4 @@ fn call(Callee { ident, .. }: &Callee, arguments: &[TokenStream]) -> TokenStream
 fn local(name: &mut TokenStream, place: Ends) -> TokenStream {
     *name = respan(std::mem::take(name), place.last);
     name.clone()
-}
-
-fn handles(context: &Context<'_>, event: &syn::Type) -> TokenStream {
-    let krate = context.krate;
-    quote!(#krate::Handles<#event>)
-}
-
-/// What there has to be for the rest of the user's code to compile, when something else does not.
-pub(super) fn stubs(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, handler, bounds, .. } = context;
-    let event = event::ty(context);
-    let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
-    let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
-    let header = context.header(&quote!(#krate::SubscriptionHandler));
-    let declares = markers::permissive_declares(context);
-    let twin = |at: usize| handler.methods[..at].iter().any(|first| first.event == handler.methods[at].event);
-    let marked = (0..handler.methods.len()).map(|position| {
-        let cfgs = &handler.methods[position].callee.cfgs;
-        let marked = markers::marked_impl(context, position, &quote!(#krate::AnyNotification));
-        quote!(#(#cfgs)* #marked)
-    });
-    let handles = (0..handler.methods.len()).filter(|&at| !twin(at)).map(|at| {
-        let EventMethod { callee: Callee { cfgs, .. }, event, .. } = &handler.methods[at];
-        let header = context.header(&self::handles(context, event));
-        quote! {
-            #(#cfgs)*
-            #[automatically_derived]
-            #header #bounds {
-                type Emits = #krate::AnyNotification;
-                fn into_event(_: #event) -> Self::Event {
-                    loop {}
-                }
-            }
-        }
-    });
-    quote! {
-        #[automatically_derived]
-        #header #bounds {
-            type Event = #event;
-            type State = #state;
-            const DECLARED: #krate::Kinds = #krate::Kinds::NONE;
-            fn kinds(_: &Self::Event) -> #krate::Kinds {
-                #krate::Kinds::NONE
-            }
-            async fn subscribe(
-                &self,
-                _: &mut #krate::Filter<'_, Self>,
-                _: &#krate::ListenRequest,
-            ) -> #private::Result<Self::State, #krate::Rejection> {
-                loop {}
-            }
-            async fn handle_event(
-                &self,
-                _: &Self::Event,
-                _: &mut #krate::Channel<'_, #krate::AnyNotification>,
-                _: &mut Self::State,
-            ) -> #krate::Flow {
-                loop {}
-            }
-        }
-        #(#handles)*
-        #(#marked)*
-        #declares
-    }
 }

@@ -10,7 +10,7 @@ use super::{Context, any_cfg};
 use crate::{
     model::{Callee, Emit, EventMethod},
     names::{KINDS, Kind},
-    spans::respan,
+    spans::{Ends, respan},
 };
 
 /// The type that stands for a method.
@@ -60,11 +60,6 @@ pub(super) fn marked_impl(context: &Context<'_>, position: usize, marker: &Token
     quote!(#[automatically_derived] #header #where_clause { type Marker = #marker; })
 }
 
-/// An impl for each kind, whether declared or not: what is wrong with the block was reported.
-pub(super) fn permissive_declares(context: &Context<'_>) -> TokenStream {
-    KINDS.into_iter().map(|kind| declares_impl(context, kind)).collect()
-}
-
 /// The set of what a method declares.
 pub(super) fn kinds(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     let krate = context.krate;
@@ -76,21 +71,32 @@ pub(super) fn kinds(context: &Context<'_>, method: &EventMethod) -> TokenStream 
     quote!(#first #(.union(#kinds))*)
 }
 
-/// The impl for a kind, under the condition that one of the methods that declare it is compiled.
+/// The impl for a kind, under the condition that one of the methods that declare it is compiled. At the first word that
+/// declares it: there rustc shows what is declared, where something else is asked for.
 fn declares(context: &Context<'_>, kind: Kind) -> TokenStream {
-    let declaring = |method: &&EventMethod| method.emits.iter().any(|emit| emit.kind == kind);
-    let mut methods = context.handler.methods.iter().filter(declaring).peekable();
-    if methods.peek().is_none() {
-        return TokenStream::new();
-    }
-    let cfg = any_cfg(methods.map(|method| &method.callee));
-    let declares = declares_impl(context, kind);
-    quote!(#cfg #declares)
+    let emits = |method: &&EventMethod| method.emits.iter().any(|emit| emit.kind == kind);
+    let declaring: Vec<&EventMethod> = context.handler.methods.iter().filter(emits).collect();
+    let word = declaring.iter().flat_map(|method| &method.emits).find(|emit| emit.kind == kind);
+    let Some(Emit { word, .. }) = word else { return TokenStream::new() };
+    let cfg = any_cfg(declaring.iter().map(|method| &method.callee));
+    let item = Ends::from(word.span()).item(
+        context.header(&declares_trait(context, kind)),
+        &context.where_clause,
+        TokenStream::new(),
+    );
+    quote!(#cfg #[automatically_derived] #item)
 }
 
-fn declares_impl(context: &Context<'_>, kind: Kind) -> TokenStream {
-    let Context { krate, where_clause, .. } = context;
-    let notification = notification(context, kind);
-    let header = context.header(&quote!(#krate::Declares<#notification>));
-    quote!(#[automatically_derived] #header #where_clause {})
+/// An impl for each kind, whether declared or not: what is wrong with the block was reported.
+pub(super) fn permissive_declares(context: &Context<'_>) -> TokenStream {
+    let declares = KINDS.into_iter().map(|kind| {
+        let (header, where_clause) = (context.header(&declares_trait(context, kind)), &context.where_clause);
+        quote!(#[automatically_derived] #header #where_clause {})
+    });
+    declares.collect()
+}
+
+fn declares_trait(context: &Context<'_>, kind: Kind) -> TokenStream {
+    let (krate, notification) = (context.krate, notification(context, kind));
+    quote!(#krate::Declares<#notification>)
 }

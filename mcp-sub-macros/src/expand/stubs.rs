@@ -1,0 +1,68 @@
+//! What there is beside an error, so that the rest of the user's code compiles. It is never run.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Context, event, markers};
+use crate::model::EventMethod;
+
+pub(super) fn items(context: &Context<'_>) -> TokenStream {
+    let Context { krate, private, handler, bounds, .. } = context;
+    let event = event::ty(context);
+    let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
+    let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
+    let header = context.header(&quote!(#krate::SubscriptionHandler));
+    let declares = markers::permissive_declares(context);
+    let marked = handler.methods.iter().enumerate().map(|(position, EventMethod { callee, .. })| {
+        let (cfgs, marked) =
+            (&callee.cfgs, markers::marked_impl(context, position, &quote!(#krate::AnyNotification)));
+        quote!(#(#cfgs)* #marked)
+    });
+    // A second impl for the same event would be one more error.
+    let is_first = |&(position, method): &(usize, &EventMethod)| {
+        !handler.methods[..position].iter().any(|first| first.event == method.event)
+    };
+    let events =
+        handler.methods.iter().enumerate().filter(is_first).map(|(_, EventMethod { callee, event, .. })| {
+            let (cfgs, header) = (&callee.cfgs, context.header(&quote!(#krate::Handles<#event>)));
+            quote! {
+                #(#cfgs)*
+                #[automatically_derived]
+                #header #bounds {
+                    type Emits = #krate::AnyNotification;
+                    fn into_event(_: #event) -> Self::Event {
+                        loop {}
+                    }
+                }
+            }
+        });
+    quote! {
+        #[automatically_derived]
+        #header #bounds {
+            type Event = #event;
+            type State = #state;
+            const DECLARED: #krate::Kinds = #krate::Kinds::NONE;
+            fn kinds(_: &Self::Event) -> #krate::Kinds {
+                #krate::Kinds::NONE
+            }
+            async fn subscribe(
+                &self,
+                _: &mut #krate::Filter<'_, Self>,
+                _: &#krate::ListenRequest,
+            ) -> #private::Result<Self::State, #krate::Rejection> {
+                loop {}
+            }
+            async fn handle_event(
+                &self,
+                _: &Self::Event,
+                _: &mut #krate::Channel<'_, #krate::AnyNotification>,
+                _: &mut Self::State,
+            ) -> #krate::Flow {
+                loop {}
+            }
+        }
+        #(#events)*
+        #(#marked)*
+        #declares
+    }
+}
