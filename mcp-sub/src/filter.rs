@@ -126,6 +126,19 @@ impl<H> Filter<'_, H> {
     /// Keeps only the URIs for which `keep` says `true`.
     ///
     /// Leave out those that do not exist and those that this caller may not see: to the client both look the same.
+    ///
+    /// Where deciding has to wait, decide about all of [`resources`](Self::resources) first:
+    ///
+    /// ```
+    /// # use std::collections::HashSet;
+    /// # use mcp_sub::{Declares, Filter, ResourcesUpdated};
+    /// # async fn readable(uris: Vec<String>) -> HashSet<String> { uris.into_iter().collect() }
+    /// async fn narrow<H: Declares<ResourcesUpdated>>(filter: &mut Filter<'_, H>) {
+    ///     let asked: Vec<String> = filter.resources().map(Into::into).collect();
+    ///     let readable: HashSet<String> = readable(asked).await;
+    ///     filter.retain_resources(|uri| readable.contains(uri));
+    /// }
+    /// ```
     pub fn retain_resources(&mut self, keep: impl FnMut(&str) -> bool)
     where
         H: Declares<ResourcesUpdated>,
