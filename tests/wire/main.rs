@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
 
 mod acknowledgement;
+mod bare_hyper;
 mod changes;
 mod checks;
 mod closing;
@@ -10,7 +11,10 @@ mod discover;
 mod ending;
 mod honoured;
 mod in_process;
+mod inner;
 mod isolation;
 mod keep_alive;
+mod layer;
 mod limits;
+mod rmcp;
 mod shutdown;
