@@ -86,7 +86,8 @@ use quote::quote;
 /// | `request: &ListenRequest` | optional: who asks |
 ///
 /// Returns `Result<STATE, E>`, or an alias of one, with `E: Into<Rejection>`. The `STATE` belongs to the subscription. It
-/// is `Send + 'static`, and as visible as the handler.
+/// is `Send + 'static`, and as visible as the handler. If it is a function or a closure that takes references, an alias
+/// must not hide that: write `Result<STATE, E>` out.
 ///
 /// ## `#[emits(...)]`: turn an event into notifications
 ///

@@ -38,6 +38,8 @@ pub(crate) struct Subscribe {
     pub(crate) callee: Callee,
     pub(crate) arguments: Vec<SubscribeArgument>,
     pub(crate) output: Type,
+    /// `E` of `Result<STATE, E>`, if it is written so.
+    pub(crate) error: Option<Type>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ mod event;
 mod options;
 mod signature;
 mod subscribe;
-mod types;
+pub(crate) mod types;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;

@@ -1,7 +1,7 @@
 //! What the attribute's code names. No promise of compatibility: the two crates are released together.
 
 pub use core::{
-    convert::Infallible,
+    convert::{Infallible, Into},
     future::{Future, ready},
     marker::{PhantomData, Send},
     result::Result,

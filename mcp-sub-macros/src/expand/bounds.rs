@@ -11,6 +11,7 @@ use syn::Type;
 use crate::{
     block::Block,
     model::{Callee, EventMethod, Handler, Subscribe},
+    parse::types,
     spans::Ends,
 };
 
@@ -18,7 +19,6 @@ pub(super) fn where_clause(block: &Block, handler: &Handler) -> TokenStream {
     let krate = &handler.options.krate;
     let private = quote!(#krate::__private);
     let shared = quote!(#private::Shared);
-    // In a generic block, a bound like these would come before the impl that says what the type is.
     let is_generic = !block.generics.params.is_empty();
     let written = block.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let mut bounds: Vec<TokenStream> = written.map(ToTokens::to_token_stream).collect();
@@ -30,9 +30,13 @@ pub(super) fn where_clause(block: &Block, handler: &Handler) -> TokenStream {
         bounds.extend(output.map(|output| bound(output, output, &quote!(#krate::IntoFlow))));
     }
     let subscribe = handler.subscribe.iter().filter(|subscribe| is_always_compiled(&subscribe.callee));
-    for Subscribe { output, .. } in subscribe {
-        if !is_generic {
-            bounds.push(bound(output, output, &quote!(#private::Subscribed)));
+    for Subscribe { output, error, .. } in subscribe {
+        match error {
+            Some(error) => bounds.push(bound(error, error, &quote!(#private::Into<#krate::Rejection>))),
+            // This bound comes before the impl that says what the state is, wherever rustc cannot tell that the two are
+            // the same: in a generic block, and for a type that binds lifetimes, such as `fn(&str)`.
+            None if is_generic || types::binds_lifetimes(output) => {}
+            None => bounds.push(bound(output, output, &quote!(#private::Subscribed))),
         }
         let state = quote!(<#output as #private::Subscribed>::State);
         bounds.push(bound(state, output, &quote!(#private::Owned)));

@@ -76,7 +76,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
 /// `type State` and `fn subscribe`. The state is a projection, since an attribute cannot see through a type alias.
 fn subscribe_items(
     context: &Context<'_>,
-    Subscribe { callee, arguments, output }: &Subscribe,
+    Subscribe { callee, arguments, output, .. }: &Subscribe,
 ) -> TokenStream {
     let Context { krate, private, .. } = context;
     let cfgs = &callee.cfgs;

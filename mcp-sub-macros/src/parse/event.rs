@@ -112,6 +112,13 @@ fn first(errors: &Errors, sig: &Signature) -> First {
         errors.at(event, "expected a type: there is one method for each type of event");
         return wrong(None);
     }
+    if types::is_unsized(event) {
+        errors.at(
+            event,
+            format_args!("an event is published by value: `{}` has no size of its own", written(event)),
+        );
+        return wrong(None);
+    }
     if let Some(borrow) = types::borrow(event) {
         errors.at(borrow, "an event outlives the call of `publish`: it has to be `'static`");
         return wrong(None);

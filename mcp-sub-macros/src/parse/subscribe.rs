@@ -46,7 +46,8 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
         signature::typed_filter(&mut parameter.ty);
         arguments.push(found);
     }
-    Subscribe { callee, arguments, output: output(errors, &method.sig, site) }
+    let output = output(errors, &method.sig, site);
+    Subscribe { callee, arguments, error: types::error_of_result(&output), output }
 }
 
 fn output(errors: &Errors, sig: &Signature, Site { krate, .. }: Site<'_>) -> Type {

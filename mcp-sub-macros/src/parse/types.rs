@@ -112,19 +112,46 @@ pub(super) fn is_opaque(ty: &Type) -> bool {
     any_in(ty.to_token_stream())
 }
 
+/// A type of which there are references only, as far as can be seen.
+pub(super) fn is_unsized(ty: &Type) -> bool {
+    match plain(ty) {
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        Type::Path(path) => path.path.is_ident("str"),
+        _ => false,
+    }
+}
+
+/// `E` of `Result<T, E>`.
+pub(super) fn error_of_result(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = plain(ty) else { return None };
+    let segment = path.path.segments.last().filter(|segment| segment.ident == "Result")?;
+    let PathArguments::AngleBracketed(list) = &segment.arguments else { return None };
+    match list.args.iter().collect::<Vec<_>>()[..] {
+        [GenericArgument::Type(_), GenericArgument::Type(error)] => Some(error.clone()),
+        _ => None,
+    }
+}
+
+/// Whether lifetimes may be bound in it, by a `for` or as those of a function's parameters.
+pub(crate) fn binds_lifetimes(ty: &Type) -> bool {
+    fn any_in(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "for" || ident == "fn" || ident.to_string().starts_with("Fn"),
+            TokenTree::Group(group) => any_in(group.stream()),
+            _ => false,
+        })
+    }
+    any_in(ty.to_token_stream())
+}
+
 /// A borrow in what has to live on its own: the `&` or the lifetime.
 ///
-/// Where lifetimes may be bound inside, by a `for` or as those of a function's parameters, nothing is said: rustc knows
-/// better.
+/// Where lifetimes may be bound inside, nothing is said: rustc knows better.
 pub(super) fn borrow(ty: &Type) -> Option<TokenStream> {
-    let tokens: Vec<TokenTree> = ty.to_token_stream().into_iter().collect();
-    let binds = |token: &TokenTree| match token {
-        TokenTree::Ident(ident) => ident == "for" || ident == "fn" || ident.to_string().starts_with("Fn"),
-        _ => false,
-    };
-    if tokens.iter().any(binds) {
+    if binds_lifetimes(ty) {
         return None;
     }
+    let tokens: Vec<TokenTree> = ty.to_token_stream().into_iter().collect();
     tokens.iter().enumerate().find_map(|(position, token)| match (token, tokens.get(position + 1)) {
         (TokenTree::Punct(quote), Some(TokenTree::Ident(name)))
             if quote.as_char() == '\'' && name != "static" =>

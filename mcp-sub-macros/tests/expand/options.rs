@@ -57,7 +57,7 @@ const _: () = {
     where
         Files: facade::mcp_sub::__private::Shared,
         ToolInstalled: facade::mcp_sub::__private::Shared,
-        Result<(), Rejection>: facade::mcp_sub::__private::Subscribed,
+        Rejection: facade::mcp_sub::__private::Into<facade::mcp_sub::Rejection>,
         <Result<
             (),
             Rejection,
@@ -128,7 +128,7 @@ const _: () = {
     where
         Files: facade::mcp_sub::__private::Shared,
         ToolInstalled: facade::mcp_sub::__private::Shared,
-        Result<(), Rejection>: facade::mcp_sub::__private::Subscribed,
+        Rejection: facade::mcp_sub::__private::Into<facade::mcp_sub::Rejection>,
         <Result<
             (),
             Rejection,
@@ -145,7 +145,7 @@ const _: () = {
     where
         Files: facade::mcp_sub::__private::Shared,
         ToolInstalled: facade::mcp_sub::__private::Shared,
-        Result<(), Rejection>: facade::mcp_sub::__private::Subscribed,
+        Rejection: facade::mcp_sub::__private::Into<facade::mcp_sub::Rejection>,
         <Result<
             (),
             Rejection,

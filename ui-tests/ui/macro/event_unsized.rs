@@ -1,0 +1,19 @@
+//! An event that has no size.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &str, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}
