@@ -38,8 +38,15 @@ pub(crate) struct Subscribe {
     pub(crate) callee: Callee,
     pub(crate) arguments: Vec<SubscribeArgument>,
     pub(crate) output: Type,
-    /// `E` of `Result<STATE, E>`, if it is written so.
-    pub(crate) error: Option<Type>,
+    pub(crate) checked: Checked,
+}
+
+/// What of the return type of `subscribe` can be checked by a bound.
+pub(crate) enum Checked {
+    /// `E` of `Result<STATE, E>`.
+    Error(Box<Type>),
+    Whole,
+    Nothing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

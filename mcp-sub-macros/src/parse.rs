@@ -9,7 +9,7 @@ mod event;
 mod options;
 mod signature;
 mod subscribe;
-pub(crate) mod types;
+mod types;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;

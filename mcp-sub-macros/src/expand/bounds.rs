@@ -10,8 +10,7 @@ use syn::Type;
 
 use crate::{
     block::Block,
-    model::{Callee, EventMethod, Handler, Subscribe},
-    parse::types,
+    model::{Callee, Checked, EventMethod, Handler, Subscribe},
     spans::Ends,
 };
 
@@ -19,6 +18,7 @@ pub(super) fn where_clause(block: &Block, handler: &Handler) -> TokenStream {
     let krate = &handler.options.krate;
     let private = quote!(#krate::__private);
     let shared = quote!(#private::Shared);
+    // In a generic block, a bound on a return type would be for its user to meet, and hide the impl from the block.
     let is_generic = !block.generics.params.is_empty();
     let written = block.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let mut bounds: Vec<TokenStream> = written.map(ToTokens::to_token_stream).collect();
@@ -30,14 +30,12 @@ pub(super) fn where_clause(block: &Block, handler: &Handler) -> TokenStream {
         bounds.extend(output.map(|output| bound(output, output, &quote!(#krate::IntoFlow))));
     }
     let subscribe = handler.subscribe.iter().filter(|subscribe| is_always_compiled(&subscribe.callee));
-    for Subscribe { output, error, .. } in subscribe {
-        match error {
-            Some(error) => bounds.push(bound(error, error, &quote!(#private::Into<#krate::Rejection>))),
-            // This bound comes before the impl that says what the state is, wherever rustc cannot tell that the two are
-            // the same: in a generic block, and for a type that binds lifetimes, such as `fn(&str)`.
-            None if is_generic || types::binds_lifetimes(output) => {}
-            None => bounds.push(bound(output, output, &quote!(#private::Subscribed))),
-        }
+    for Subscribe { output, checked, .. } in subscribe {
+        bounds.extend(match checked {
+            Checked::Error(error) => Some(bound(error, error, &quote!(#private::Into<#krate::Rejection>))),
+            Checked::Whole if !is_generic => Some(bound(output, output, &quote!(#private::Subscribed))),
+            Checked::Whole | Checked::Nothing => None,
+        });
         let state = quote!(<#output as #private::Subscribed>::State);
         bounds.push(bound(state, output, &quote!(#private::Owned)));
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     block::Method,
     errors::Errors,
-    model::{Subscribe, SubscribeArgument},
+    model::{Checked, Subscribe, SubscribeArgument},
 };
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Subscribe {
@@ -47,7 +47,17 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
         arguments.push(found);
     }
     let output = output(errors, &method.sig, site);
-    Subscribe { callee, arguments, error: types::error_of_result(&output), output }
+    Subscribe { callee, arguments, checked: checked(&output), output }
+}
+
+/// An alias has to be checked as a whole. That bound comes before the impl that says what the state is, wherever rustc
+/// cannot tell that the two are the same, as for a type that binds lifetimes.
+fn checked(output: &Type) -> Checked {
+    match types::error_of_result(output) {
+        Some(error) => Checked::Error(Box::new(error)),
+        None if types::binds_lifetimes(output) => Checked::Nothing,
+        None => Checked::Whole,
+    }
 }
 
 fn output(errors: &Errors, sig: &Signature, Site { krate, .. }: Site<'_>) -> Type {

@@ -103,8 +103,11 @@ pub(super) fn on_its_own(output: &ReturnType) -> Option<Type> {
 /// Whether there is an `impl Trait` or a `_` in it: a type that nobody else can name.
 pub(super) fn is_opaque(ty: &Type) -> bool {
     fn any_in(tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => ident == "impl" || ident == "_",
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        tokens.iter().enumerate().any(|(position, token)| match token {
+            TokenTree::Ident(ident) if ident == "impl" => true,
+            // That of `'_` is none.
+            TokenTree::Ident(ident) => ident == "_" && !(position > 0 && is_quote(&tokens[position - 1])),
             TokenTree::Group(group) => any_in(group.stream()),
             _ => false,
         })
@@ -133,7 +136,7 @@ pub(super) fn error_of_result(ty: &Type) -> Option<Type> {
 }
 
 /// Whether lifetimes may be bound in it, by a `for` or as those of a function's parameters.
-pub(crate) fn binds_lifetimes(ty: &Type) -> bool {
+pub(super) fn binds_lifetimes(ty: &Type) -> bool {
     fn any_in(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(ident) => ident == "for" || ident == "fn" || ident.to_string().starts_with("Fn"),
