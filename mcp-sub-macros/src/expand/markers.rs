@@ -45,6 +45,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     });
     let declares = KINDS.into_iter().map(|kind| declares(context, kind));
     quote! {
+        #[allow(dead_code)] // of a handler that nobody makes, rustc says so at the user's type
         mod __markers { #(#types)* }
         #(#emits)*
         #(#marked)*

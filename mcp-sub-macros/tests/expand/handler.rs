@@ -56,6 +56,7 @@ const _: () = {
             ::mcp_sub::__private::PhantomData<fn() -> Files<S>>,
         ),
     }
+    #[allow(dead_code)]
     mod __markers {
         pub enum tool_installed {}
         #[cfg(unix)]

@@ -40,6 +40,7 @@ pub enum FilesEvent {
     unreachable_pub,
 )]
 const _: () = {
+    #[allow(dead_code)]
     mod __markers {
         pub enum tool_installed {}
     }
