@@ -223,10 +223,6 @@ use quote::quote;
 ///             channel: &mut Channel<'_, AnyNotification>,
 ///             state: &mut Viewer,
 ///         ) -> Flow {
-///             // Nothing of the event's kinds is honoured: no method runs.
-///             if !channel.honours(Self::kinds(event)) {
-///                 return Flow::Continue;
-///             }
 ///             match event {
 ///                 Event::tool_installed(event) => {
 ///                     Self::tool_installed(self, event, &mut channel.narrowed()).into_flow()

@@ -65,13 +65,6 @@ impl<'a> Channel<'a, AnyNotification> {
     pub fn narrowed<E>(&mut self) -> Channel<'_, E> {
         Channel { outbox: self.outbox, _emits: PhantomData }
     }
-
-    /// Whether the subscription honours something of `kinds`.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn honours(&self, kinds: crate::Kinds) -> bool {
-        self.outbox.honoured().kinds().intersects(kinds)
-    }
 }
 
 // The bounds are on the methods: rustc then reports one error, with the text of `Emits`, on the name of the method.

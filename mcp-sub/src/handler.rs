@@ -97,7 +97,8 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
 
     /// Turns an event into notifications of one subscription.
     ///
-    /// One at a time for each subscription, in the order in which the events were published.
+    /// One at a time for each subscription, in the order in which the events were published. Not called where the
+    /// subscription honours none of the event's [`kinds`](Self::kinds).
     ///
     /// # Cancel safety
     ///

@@ -60,12 +60,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
                 __channel: &mut #krate::Channel<'_, #krate::AnyNotification>,
                 __state: &mut Self::State,
             ) -> impl #private::Future<Output = #krate::Flow> + #private::Send {
-                async move {
-                    if !__channel.honours(<Self as #krate::SubscriptionHandler>::kinds(__event)) {
-                        return #krate::Flow::Continue;
-                    }
-                    #called
-                }
+                async move { #called }
             }
 
             #(#close)*

@@ -156,11 +156,6 @@ const _: () = {
             Output = ::mcp_sub::Flow,
         > + ::mcp_sub::__private::Send {
             async move {
-                if !__channel
-                    .honours(<Self as ::mcp_sub::SubscriptionHandler>::kinds(__event))
-                {
-                    return ::mcp_sub::Flow::Continue;
-                }
                 match *__event {
                     __SubscriptionEvent::tool_installed(ref __event) => {
                         ::mcp_sub::IntoFlow::into_flow(

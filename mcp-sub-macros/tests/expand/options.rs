@@ -103,13 +103,6 @@ const _: () = {
             Output = facade::mcp_sub::Flow,
         > + facade::mcp_sub::__private::Send {
             async move {
-                if !__channel
-                    .honours(
-                        <Self as facade::mcp_sub::SubscriptionHandler>::kinds(__event),
-                    )
-                {
-                    return facade::mcp_sub::Flow::Continue;
-                }
                 match *__event {
                     FilesEvent::tool_installed(ref __event) => {
                         facade::mcp_sub::IntoFlow::into_flow(
