@@ -256,6 +256,10 @@ impl Response {
     ///
     /// If the server writes what this crate never writes: fields other than one `data` line in an event.
     pub async fn item(&mut self) -> Item {
+        within("a whole event", self.whole_item()).await
+    }
+
+    async fn whole_item(&mut self) -> Item {
         loop {
             let rest = &self.body[self.parsed..];
             if let Some(end) = rest.windows(2).position(|window| window == b"\n\n") {

@@ -116,6 +116,23 @@ async fn promise_2_what_is_queued_before_subscribe_takes_it_away_is_not_told() {
     }
 }
 
+/// It would panic.
+#[tokio::test]
+async fn promise_2_no_method_runs_for_what_subscribe_took_away() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.http());
+    let request = Request::listen("1", r#"{"toolsListChanged":true,"promptsListChanged":true}"#);
+    let mut client = server.connect().await;
+    client.write(&request.header("x-subscribe", "wait").header("x-decline", "tools")).await;
+    subscriptions.handler().waits().await;
+    assert_eq!(subscriptions.publish(Tell::new("1", Act::Panic)), 1);
+    subscriptions.publish(PromptsChanged);
+    subscriptions.handler().release.add_permits(1);
+    let mut stream = client.response().await;
+    stream.acknowledged().await;
+    assert_eq!(stream.told().await, "prompts");
+}
+
 #[tokio::test]
 async fn promise_2_all_taken_away_is_as_nothing_requested() {
     let subscriptions = Probe::serve(|builder| builder);

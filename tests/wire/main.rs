@@ -17,4 +17,5 @@ mod keep_alive;
 mod layer;
 mod limits;
 mod rmcp;
+mod robustness;
 mod shutdown;

@@ -1,9 +1,14 @@
 //! Promise 8: a shutdown is complete, bounded and can be repeated.
 
-use std::time::{Duration, Instant};
+use std::{
+    future::IntoFuture as _,
+    time::{Duration, Instant},
+};
 
 use mcp_sub::CloseReason;
-use mcp_sub_tests::{Act, Client, PATIENCE, Probe, Request, Server, Tell, ToolsChanged, Updated, eventually};
+use mcp_sub_tests::{
+    Act, Client, PATIENCE, Probe, Request, Server, Tell, ToolsChanged, Updated, eventually, within,
+};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -136,7 +141,7 @@ async fn promise_8_a_budget_without_end_is_one() {
     let subscriptions = Probe::serve(|builder| builder);
     let server = Server::start(subscriptions.http());
     let stream = server.listening("1", TOOLS).await;
-    let shutdown = mcp_sub_tests::within("the shutdown", subscriptions.shutdown(Duration::MAX)).await;
+    let shutdown = within("the shutdown", subscriptions.shutdown(Duration::MAX)).await;
     assert_eq!(shutdown.completed, 1);
     drop(stream);
 }
@@ -152,6 +157,25 @@ async fn promise_8_a_handle_close_that_does_not_return_does_not_hold_it_up() {
     assert_eq!((shutdown.completed, shutdown.cut), (1, 0));
     subscriptions.handler().waits().await;
     assert_eq!(subscriptions.handler().closes(), 0);
+}
+
+/// An HTTP server that waits for its open responses ends, once the streams have.
+#[tokio::test]
+async fn promise_8_the_http_server_ends_after_the_streams() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let app = axum::Router::new().route_service("/mcp", subscriptions.http());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = axum::serve(listener, app).with_graceful_shutdown(async { _ = stopped.await });
+    let serving = tokio::spawn(serving.into_future());
+    let mut stream = Client::connect(address).await.send(&Request::listen("1", TOOLS)).await;
+    stream.acknowledged().await;
+    assert_eq!(subscriptions.shutdown(PATIENCE).await.completed, 1);
+    drop(stop);
+    within("the server ends", serving).await.unwrap().unwrap();
+    assert_eq!(stream.told().await, "result");
+    assert!(stream.rest().await.is_empty(), "the body has its proper end");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
