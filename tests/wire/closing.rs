@@ -176,8 +176,9 @@ async fn promise_5_many_rapid_openings_and_closings_leave_nothing_behind() {
     let server = Server::start(subscriptions.http());
     let publisher = {
         let subscriptions = subscriptions.clone();
+        let start = std::time::Instant::now();
         std::thread::spawn(move || {
-            while subscriptions.handler().accepted() < 200 {
+            while subscriptions.handler().accepted() < 200 && start.elapsed() < PATIENCE {
                 subscriptions.publish(ToolsChanged);
                 std::thread::yield_now();
             }
