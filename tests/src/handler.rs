@@ -58,6 +58,8 @@ pub enum Act {
     Wait,
     /// The same, and hold the thread meanwhile.
     Block,
+    /// The same, and then panic.
+    BlockThenPanic,
 }
 
 impl Tell {
@@ -230,6 +232,13 @@ impl Probe {
         std::mem::forget(guard);
     }
 
+    fn block(&self) {
+        self.entered.add_permits(1);
+        while self.release.try_acquire().map(SemaphorePermit::forget).is_err() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     async fn flood(&self) {
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -331,11 +340,10 @@ impl Probe {
                 panic!("as told, after a wait");
             }
             Act::Wait => self.wait().await,
-            Act::Block => {
-                self.entered.add_permits(1);
-                while self.release.try_acquire().map(SemaphorePermit::forget).is_err() {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
+            Act::Block => self.block(),
+            Act::BlockThenPanic => {
+                self.block();
+                panic!("as told, after holding its thread");
             }
         }
         channel.tools_list_changed();

@@ -211,26 +211,33 @@ async fn promise_8_under_load_each_stream_gets_exactly_one_result() {
     eventually("nothing is left", || subscriptions.open_streams() == 0).await;
 }
 
-/// Nothing can drop a method that holds its thread. Its subscription is closed when it returns, however late.
+/// Nothing can drop a method that holds its thread. Its subscription is closed when it returns, however late; what it
+/// does then, the client is not told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn promise_8_what_outlives_the_shutdown_is_still_closed() {
-    let subscriptions = Probe::serve(|builder| builder);
-    let server = Server::start(subscriptions.http());
-    let _stream = server.listening("1", TOOLS).await;
-    subscriptions.publish(Tell::new("1", Act::Block));
-    subscriptions.handler().waits().await;
-    let shutdown = subscriptions.shutdown(Duration::from_millis(20)).await;
-    assert_eq!((shutdown.completed, shutdown.cut), (0, 1));
-    assert_eq!(subscriptions.handler().closes(), 0);
-    subscriptions.handler().release.add_permits(1);
-    assert_eq!(subscriptions.handler().closed(1).await[0].1, CloseReason::Shutdown);
+    for act in [Act::Block, Act::BlockThenPanic] {
+        let subscriptions = Probe::serve(|builder| builder);
+        let server = Server::start(subscriptions.http());
+        let mut stream = server.listening("1", TOOLS).await;
+        subscriptions.publish(Tell::new("1", act));
+        subscriptions.handler().waits().await;
+        let shutdown = subscriptions.shutdown(Duration::from_millis(20)).await;
+        assert_eq!((shutdown.completed, shutdown.cut), (0, 1));
+        assert_eq!(subscriptions.handler().closes(), 0);
+        subscriptions.handler().release.add_permits(1);
+        assert_eq!(subscriptions.handler().closed(1).await.len(), 1);
+        assert_eq!(stream.told().await, "result");
+        assert!(stream.rest().await.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]
 async fn promise_8_one_that_is_called_while_another_waits_takes_no_longer() {
-    let subscriptions = Probe::serve(|builder| builder);
-    // A transport that has its response, and never looks at the body.
+    let limits = mcp_sub::Limits::default().with_write_timeout(Duration::from_secs(1));
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    // A transport that has its response, and never looks at the body. Its subscription is closed; it is still there.
     let _response = crate::in_process::listen(&subscriptions, TOOLS).await;
+    assert_eq!(subscriptions.handler().closed(1).await[0].1, CloseReason::Stalled);
     let start = tokio::time::Instant::now();
     let (long, short) = tokio::join!(
         subscriptions.shutdown(Duration::from_secs(3600)),
