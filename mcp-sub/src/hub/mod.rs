@@ -14,19 +14,36 @@ pub(crate) use self::slot::{Next, Published, Slot};
 use crate::{
     filter::Honoured,
     handler::{HandledBy, SubscriptionHandler},
+    kind::Kinds,
     sync::{read, write},
 };
 
 /// Brings events to the subscriptions that they concern.
 ///
-/// Every [`Subscriptions`](crate::Subscriptions) has one, behind its `publish`.
+/// Every [`Subscriptions`](crate::Subscriptions) has one, behind its `publish`. A clone of it publishes as well, and keeps
+/// neither the handler nor the server alive: it is what a handler holds that publishes itself. Once the server is gone, it
+/// publishes to nobody.
 pub struct Hub<H: SubscriptionHandler> {
-    index: Arc<RwLock<Index<H::Event>>>,
+    index: Arc<dyn HasIndex<H> + Send + Sync>,
+}
+
+type SharedIndex<E> = Arc<RwLock<Index<E>>>;
+
+/// The index, behind a type that does not name the handler's events: a handler may hold its own hub, and whether that is
+/// `Send` must not depend on what the handler is.
+trait HasIndex<H: SubscriptionHandler> {
+    fn index(&self) -> &SharedIndex<H::Event>;
+}
+
+impl<H: SubscriptionHandler> HasIndex<H> for SharedIndex<H::Event> {
+    fn index(&self) -> &Self {
+        self
+    }
 }
 
 impl<H: SubscriptionHandler> Hub<H> {
     pub(crate) fn new() -> Self {
-        Self { index: Arc::default() }
+        Self { index: Arc::new(SharedIndex::default()) }
     }
 
     /// Tells every subscription that honours a kind which the event's method declares. Returns how many.
@@ -48,7 +65,7 @@ impl<H: SubscriptionHandler> Hub<H> {
         let mut offer = Offer::Unshared(event);
         let mut offered = 0;
         let mut wakers = Vec::new();
-        read(&self.index).for_each_concerned(kinds, uri, |slot| {
+        read(self.index.index()).for_each_concerned(kinds, uri, |slot| {
             offered += 1;
             wakers.extend(slot.offer(offer.shared(kinds, uri)));
         });
@@ -60,8 +77,9 @@ impl<H: SubscriptionHandler> Hub<H> {
     /// Makes a slot that hears of what `honoured` allows, from now on.
     pub(crate) fn register(&self, honoured: Arc<Honoured>, capacity: usize) -> Registration<H::Event> {
         let slot = Arc::new(Slot::new(honoured.clone(), capacity));
-        let key = write(&self.index).insert(&slot, honoured);
-        Registration { index: self.index.clone(), key, slot }
+        let index = self.index.index().clone();
+        let key = write(&index).insert(&slot, honoured);
+        Registration { index, key, slot }
     }
 }
 
@@ -73,7 +91,7 @@ impl<H: SubscriptionHandler> Clone for Hub<H> {
 
 impl<H: SubscriptionHandler> fmt::Debug for Hub<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub").field("subscribers", &read(&self.index).len()).finish()
+        f.debug_struct("Hub").field("subscribers", &read(self.index.index()).len()).finish()
     }
 }
 
@@ -85,7 +103,7 @@ enum Offer<E> {
 }
 
 impl<E> Offer<E> {
-    fn shared(&mut self, kinds: crate::Kinds, uri: Option<&str>) -> &Arc<Published<E>> {
+    fn shared(&mut self, kinds: Kinds, uri: Option<&str>) -> &Arc<Published<E>> {
         if let Self::Unshared(_) = self
             && let Self::Unshared(event) = std::mem::replace(self, Self::Moving)
         {
@@ -100,7 +118,7 @@ impl<E> Offer<E> {
 
 /// A slot in the index. Dropping it takes the slot out.
 pub(crate) struct Registration<E> {
-    index: Arc<RwLock<Index<E>>>,
+    index: SharedIndex<E>,
     key: u64,
     slot: Arc<Slot<E>>,
 }
