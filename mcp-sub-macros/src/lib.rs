@@ -240,7 +240,6 @@ use quote::quote;
 ///
 ///     // What `publish` takes.
 ///     impl Handles<ToolInstalled> for Workspace {
-///         type Emits = markers::tool_installed;
 ///         fn into_event(event: ToolInstalled) -> Event {
 ///             Event::tool_installed(event)
 ///         }

@@ -22,7 +22,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{N}` is not declared by `{Self}`",
     label = "`{Self}` may not send this",
-    note = "a handler method sends only what its `#[emits(...)]` lists"
+    note = "a handler's method sends only what its `#[emits(...)]` lists: add it there",
+    note = "a helper says what it sends as a bound: `fn tell<E: Emits<{N}>>(channel: &mut Channel<'_, E>)`"
 )]
 pub trait Emits<N: Notification> {}
 

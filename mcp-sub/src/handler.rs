@@ -50,7 +50,6 @@ use crate::{
 /// }
 ///
 /// impl Handles<Installed> for Tools {
-///     type Emits = AnyNotification;
 ///     fn into_event(event: Installed) -> Installed {
 ///         event
 ///     }
@@ -123,9 +122,6 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
 /// [`#[subscription_handler]`](macro@crate::subscription_handler) implements it, once for each method with
 /// `#[emits(...)]`.
 pub trait Handles<Ev>: SubscriptionHandler {
-    /// What the channel of the method may carry. By hand: [`AnyNotification`].
-    type Emits;
-
     /// Makes it one of the handler's events.
     fn into_event(event: Ev) -> Self::Event;
 }

@@ -401,7 +401,6 @@ impl SubscriptionHandler for Hostile {
 }
 
 impl Handles<Whatever> for Hostile {
-    type Emits = AnyNotification;
     fn into_event(event: Whatever) -> Whatever {
         event
     }

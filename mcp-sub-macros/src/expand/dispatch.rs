@@ -123,13 +123,12 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 /// `Handles<Ev>`, at the type of the event: there rustc reports a second method for it, if that hides behind an alias.
 fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &EventMethod) -> TokenStream {
     let Callee { ident, cfgs, .. } = callee;
-    let (krate, marker, name) = (context.krate, markers::path(callee), event::name(context));
+    let (krate, name) = (context.krate, event::name(context));
     let header = context.header(&quote!(#krate::Handles<#event>));
     let item = Ends::of(event).item(
         header,
         &context.bounds,
         quote! {
-            type Emits = #marker;
             fn into_event(__event: #event) -> Self::Event {
                 #name::#ident(__event)
             }

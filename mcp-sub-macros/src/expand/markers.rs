@@ -18,7 +18,7 @@ use crate::{
 /// It is in a module of its own: a method may have the name of a module that the user's types are in.
 pub(super) fn path(callee: &Callee) -> TokenStream {
     let ident = &callee.ident;
-    quote!(__markers::#ident)
+    quote!(__method::#ident)
 }
 
 fn notification(context: &Context<'_>, kind: Kind) -> TokenStream {
@@ -46,7 +46,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let declares = KINDS.into_iter().map(|kind| declares(context, kind));
     quote! {
         #[allow(dead_code)] // of a handler that nobody makes, rustc says so at the user's type
-        mod __markers { #(#types)* }
+        mod __method { #(#types)* }
         #(#emits)*
         #(#marked)*
         #(#declares)*

@@ -29,7 +29,6 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
                 #(#cfgs)*
                 #[automatically_derived]
                 #header #bounds {
-                    type Emits = #krate::AnyNotification;
                     fn into_event(_: #event) -> Self::Event {
                         loop {}
                     }

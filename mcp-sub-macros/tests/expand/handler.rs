@@ -57,25 +57,25 @@ const _: () = {
         ),
     }
     #[allow(dead_code)]
-    mod __markers {
+    mod __method {
         pub enum tool_installed {}
         #[cfg(unix)]
         pub enum saved {}
     }
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ToolsListChanged> for __markers::tool_installed {}
+    impl ::mcp_sub::Emits<::mcp_sub::ToolsListChanged> for __method::tool_installed {}
     #[cfg(unix)]
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ResourcesUpdated> for __markers::saved {}
+    impl ::mcp_sub::Emits<::mcp_sub::ResourcesUpdated> for __method::saved {}
     #[cfg(unix)]
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ResourcesListChanged> for __markers::saved {}
+    impl ::mcp_sub::Emits<::mcp_sub::ResourcesListChanged> for __method::saved {}
     #[automatically_derived]
     impl<S: Store> ::mcp_sub::__private::Marked<0> for Files<S>
     where
         S: Clone,
     {
-        type Marker = __markers::tool_installed;
+        type Marker = __method::tool_installed;
     }
     #[cfg(unix)]
     #[automatically_derived]
@@ -83,7 +83,7 @@ const _: () = {
     where
         S: Clone,
     {
-        type Marker = __markers::saved;
+        type Marker = __method::saved;
     }
     #[automatically_derived]
     impl<S: Store> ::mcp_sub::Declares<::mcp_sub::ToolsListChanged> for Files<S>
@@ -160,7 +160,7 @@ const _: () = {
                     __SubscriptionEvent::tool_installed(ref __event) => {
                         ::mcp_sub::IntoFlow::into_flow(
                             <Self as ::mcp_sub::__private::Method<
-                                __markers::tool_installed,
+                                __method::tool_installed,
                                 ToolInstalled,
                             >>::call(self, __event, &mut __channel.narrowed(), __state)
                                 .await,
@@ -170,7 +170,7 @@ const _: () = {
                     __SubscriptionEvent::saved(ref __event) => {
                         ::mcp_sub::IntoFlow::into_flow(
                             <Self as ::mcp_sub::__private::Method<
-                                __markers::saved,
+                                __method::saved,
                                 Saved<Self>,
                             >>::call(self, __event, &mut __channel.narrowed(), __state)
                                 .await,
@@ -200,7 +200,6 @@ const _: () = {
             Seen,
         > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
     {
-        type Emits = __markers::tool_installed;
         fn into_event(__event: ToolInstalled) -> Self::Event {
             __SubscriptionEvent::tool_installed(__event)
         }
@@ -216,13 +215,12 @@ const _: () = {
             Seen,
         > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
     {
-        type Emits = __markers::saved;
         fn into_event(__event: Saved<Self>) -> Self::Event {
             __SubscriptionEvent::saved(__event)
         }
     }
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Method<__markers::tool_installed, ToolInstalled>
+    impl<S: Store> ::mcp_sub::__private::Method<__method::tool_installed, ToolInstalled>
     for Files<S>
     where
         S: Clone,
@@ -235,7 +233,7 @@ const _: () = {
         fn call(
             &self,
             __event: &ToolInstalled,
-            __channel: &mut ::mcp_sub::Channel<'_, __markers::tool_installed>,
+            __channel: &mut ::mcp_sub::Channel<'_, __method::tool_installed>,
             __state: &mut Self::State,
         ) -> impl ::mcp_sub::__private::Future<
             Output: ::mcp_sub::IntoFlow,
@@ -249,7 +247,7 @@ const _: () = {
     }
     #[cfg(unix)]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Method<__markers::saved, Saved<Self>>
+    impl<S: Store> ::mcp_sub::__private::Method<__method::saved, Saved<Self>>
     for Files<S>
     where
         S: Clone,
@@ -262,7 +260,7 @@ const _: () = {
         fn call(
             &self,
             __event: &Saved<Self>,
-            __channel: &mut ::mcp_sub::Channel<'_, __markers::saved>,
+            __channel: &mut ::mcp_sub::Channel<'_, __method::saved>,
             __state: &mut Self::State,
         ) -> impl ::mcp_sub::__private::Future<
             Output: ::mcp_sub::IntoFlow,
@@ -273,9 +271,9 @@ const _: () = {
     #[cfg(unix)]
     #[allow(clippy::unused_self, clippy::missing_const_for_fn)]
     const _: () = {
-        #[allow(dead_code, non_camel_case_types)]
-        struct saved;
-        impl saved {
+        #[allow(dead_code)]
+        struct __Unsent;
+        impl __Unsent {
             fn resources_list_changed(&self) {}
         }
     };

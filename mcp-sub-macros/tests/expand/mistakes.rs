@@ -59,7 +59,6 @@ const _: () = {
         Files: ::mcp_sub::__private::Shared,
         ToolInstalled: ::mcp_sub::__private::Shared,
     {
-        type Emits = ::mcp_sub::AnyNotification;
         fn into_event(_: ToolInstalled) -> Self::Event {
             loop {}
         }

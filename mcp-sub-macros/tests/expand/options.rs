@@ -41,15 +41,15 @@ pub enum FilesEvent {
 )]
 const _: () = {
     #[allow(dead_code)]
-    mod __markers {
+    mod __method {
         pub enum tool_installed {}
     }
     #[automatically_derived]
     impl facade::mcp_sub::Emits<facade::mcp_sub::ToolsListChanged>
-    for __markers::tool_installed {}
+    for __method::tool_installed {}
     #[automatically_derived]
     impl facade::mcp_sub::__private::Marked<0> for Files {
-        type Marker = __markers::tool_installed;
+        type Marker = __method::tool_installed;
     }
     #[automatically_derived]
     impl facade::mcp_sub::Declares<facade::mcp_sub::ToolsListChanged> for Files {}
@@ -107,7 +107,7 @@ const _: () = {
                     FilesEvent::tool_installed(ref __event) => {
                         facade::mcp_sub::IntoFlow::into_flow(
                             <Self as facade::mcp_sub::__private::Method<
-                                __markers::tool_installed,
+                                __method::tool_installed,
                                 ToolInstalled,
                             >>::call(self, __event, &mut __channel.narrowed(), __state)
                                 .await,
@@ -128,13 +128,12 @@ const _: () = {
             Rejection,
         > as facade::mcp_sub::__private::Subscribed>::State: facade::mcp_sub::__private::Owned,
     {
-        type Emits = __markers::tool_installed;
         fn into_event(__event: ToolInstalled) -> Self::Event {
             FilesEvent::tool_installed(__event)
         }
     }
     #[automatically_derived]
-    impl facade::mcp_sub::__private::Method<__markers::tool_installed, ToolInstalled>
+    impl facade::mcp_sub::__private::Method<__method::tool_installed, ToolInstalled>
     for Files
     where
         Files: facade::mcp_sub::__private::Shared,
@@ -148,7 +147,7 @@ const _: () = {
         fn call(
             &self,
             __event: &ToolInstalled,
-            __channel: &mut facade::mcp_sub::Channel<'_, __markers::tool_installed>,
+            __channel: &mut facade::mcp_sub::Channel<'_, __method::tool_installed>,
             __state: &mut Self::State,
         ) -> impl facade::mcp_sub::__private::Future<
             Output: facade::mcp_sub::IntoFlow,

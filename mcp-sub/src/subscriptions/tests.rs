@@ -120,7 +120,6 @@ impl SubscriptionHandler for Probe {
 }
 
 impl Handles<Event> for Probe {
-    type Emits = AnyNotification;
     fn into_event(event: Event) -> Event {
         event
     }

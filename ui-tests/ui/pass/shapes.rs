@@ -119,7 +119,7 @@ impl Explicit {
     }
 
     #[emits(tools_list_changed)]
-    async fn on(&self, _: &u8, channel: &mut Channel<'_, <Self as Handles<u8>>::Emits>) {
+    async fn on(&self, _: &u8, channel: &mut Channel<'_>) {
         channel.tools_list_changed();
     }
 }
