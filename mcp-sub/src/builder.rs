@@ -27,7 +27,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
 }
 
 impl<H: SubscriptionHandler> Builder<H> {
-    /// The name and version that `server/discover` and every result carry. Default: none.
+    /// The name and version that `server/discover` and the results of streams carry. Default: none. Under a
+    /// [layer](Subscriptions::layer), `server/discover` has those of the inner server: say the same here.
     pub fn server_info(mut self, name: &str, version: &str) -> Self {
         self.settings.server_info = Some(json!({ "name": name, "version": version }).to_string().into());
         self

@@ -23,6 +23,13 @@ impl Flow {
     pub fn stop(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::Stop(reason.into())
     }
+
+    /// Ends the subscription, by an error.
+    #[must_use]
+    pub fn fail(error: impl fmt::Display) -> Self {
+        // In its alternate form, an error that knows its causes shows them too.
+        Self::Fail(format!("{error:#}"))
+    }
 }
 
 mod sealed {
@@ -64,7 +71,7 @@ impl<F: IntoFlow, E: fmt::Display> IntoFlow for Result<F, E> {
     fn into_flow(self) -> Flow {
         match self {
             Ok(flow) => flow.into_flow(),
-            Err(error) => Flow::Fail(error.to_string()),
+            Err(error) => Flow::fail(error),
         }
     }
 }

@@ -125,7 +125,9 @@ impl<H> Filter<'_, H> {
 
     /// Keeps only the URIs for which `keep` says `true`.
     ///
-    /// Leave out those that do not exist and those that this caller may not see: to the client both look the same.
+    /// Leave out those that do not exist and those that this caller may not see: to the client both look the same. Where
+    /// nothing is left at all, the subscription is completed at once: keep a URI that a client waits for, or set
+    /// [`hold_empty`](crate::Builder::hold_empty).
     ///
     /// Where deciding has to wait, decide about all of [`resources`](Self::resources) first:
     ///

@@ -62,7 +62,8 @@
 //!
 //! **Slow clients.** A stream takes no event while its client has not taken the frames before. What is sent twice
 //! meanwhile is sent once, and events that do not fit into the stream's slot are told of afterwards: once for each kind
-//! and URI. Nothing is lost silently, nothing grows, and nobody else waits.
+//! and URI, without a call of their methods. Nothing is lost silently, nothing grows, and nobody else waits. So rights
+//! belong into `subscribe`: what is left in the filter may be told.
 //!
 //! **Endings.** [`handle_close`](SubscriptionHandler::handle_close) runs exactly once for each subscription that was
 //! accepted, with the reason. Errors and panics of a method end its own stream only.
@@ -80,6 +81,7 @@
 #[path = "private.rs"]
 pub mod __private;
 mod builder;
+mod caught;
 mod channel;
 mod ending;
 mod filter;
@@ -115,7 +117,7 @@ pub use listen::ListenRequest;
 pub use mcp_sub_macros::{emits, subscription_handler};
 pub use protocol::id::RequestId;
 pub use registry::Shutdown;
-pub use rejection::{Rejection, ReservedCode};
+pub use rejection::Rejection;
 pub use subscriptions::Subscriptions;
 
 /// Streamable HTTP: what [`Subscriptions::http`] and [`Subscriptions::layer`] give.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::protocol::filter::FilterLimits;
 
-/// How much a server takes on. The defaults suit a server on the open internet; `0` refuses all.
+/// How much a server takes on. The defaults suit a server on the open internet; a number of streams, URIs or bytes of
+/// zero refuses all.
 ///
 /// ```
 /// use mcp_sub::Limits;
@@ -26,8 +27,9 @@ pub struct Limits {
     /// Bytes of a request's body. Default: 1 MiB for [`http`](crate::Subscriptions::http), 16 MiB for
     /// [`layer`](crate::Subscriptions::layer), where it has to hold every call of the inner server. Above it: 413.
     pub body: Option<usize>,
-    /// Events that wait for one stream. Default: 256. Above it they are not queued: the stream is told afterwards, once
-    /// for each kind and URI, what they can have changed.
+    /// Events that wait for one stream. Default: 256. Above it they are not queued, and their methods are not called for
+    /// this stream: it is told afterwards, once for each kind and URI, what they can have changed. With zero, that is
+    /// how it is told of everything.
     pub slot: usize,
     /// How long `subscribe` may take. Default: 30 s. Above it: 503.
     pub subscribe_timeout: Duration,

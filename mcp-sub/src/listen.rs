@@ -1,6 +1,6 @@
 //! Who asks, and with what.
 
-use std::{fmt, sync::OnceLock};
+use std::fmt;
 
 use http::{Extensions, HeaderMap};
 use serde_json::{Map, Value};
@@ -19,9 +19,7 @@ pub struct ListenRequest {
     id: RequestId,
     headers: HeaderMap,
     extensions: Extensions,
-    /// JSON, an object; parsed when somebody asks.
-    meta_json: Box<str>,
-    meta: OnceLock<Map<String, Value>>,
+    meta: Map<String, Value>,
 }
 
 impl ListenRequest {
@@ -29,9 +27,9 @@ impl ListenRequest {
         id: RequestId,
         headers: HeaderMap,
         extensions: Extensions,
-        meta_json: Box<str>,
+        meta: Map<String, Value>,
     ) -> Self {
-        Self { id, headers, extensions, meta_json, meta: OnceLock::new() }
+        Self { id, headers, extensions, meta }
     }
 
     /// The id of the request, which is the id of the subscription. Only unique within one connection.
@@ -48,18 +46,14 @@ impl ListenRequest {
 
     /// What the layers around this server found out about the caller, such as its identity.
     #[must_use]
-    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get()
     }
 
     /// The member `_meta` of the request.
-    ///
-    /// # Panics
-    ///
-    /// Never: a request whose `_meta` is no object is refused before.
     #[must_use]
     pub fn meta(&self) -> &Map<String, Value> {
-        self.meta.get_or_init(|| serde_json::from_str(&self.meta_json).unwrap_or_default())
+        &self.meta
     }
 
     /// The `Implementation` that the client says it is. Self-reported: for display and logs, never for rights.

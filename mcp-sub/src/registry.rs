@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     future::Future,
-    sync::{Arc, Mutex, OnceLock, Weak},
+    sync::{Arc, Mutex, Weak},
     task::{Context, Poll},
     time::Duration,
 };
@@ -30,7 +30,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// Streams whose transport took the result.
+    /// Streams whose transport took their ending.
     pub completed: usize,
     /// Streams that were cut, since it did not.
     pub cut: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Registry {
     closing: TaskTracker,
     /// No `subscribe` is waited for any more.
     deciding: CancellationToken,
-    sweeper: OnceLock<AbortHandle>,
+    sweeper: Mutex<Option<AbortHandle>>,
 }
 
 #[derive(Default)]
@@ -55,6 +55,8 @@ struct State {
     next_key: u64,
     streams: HashMap<u64, Watched>,
     shutdown: Option<Shutdown>,
+    /// The budget of a shutdown is over: what opens is cut at once.
+    cut: bool,
 }
 
 /// A stream, and how far it was when the sweeper came by.
@@ -73,7 +75,7 @@ impl Registry {
             changed: Notify::new(),
             closing: TaskTracker::new(),
             deciding: CancellationToken::new(),
-            sweeper: OnceLock::new(),
+            sweeper: Mutex::default(),
         })
     }
 
@@ -108,37 +110,59 @@ impl Registry {
 
     /// Gives the stream to a transport, and keeps an eye on it.
     pub(crate) fn watch(self: &Arc<Self>, stream: Arc<dyn Stream>) -> EventStream {
-        let (key, shutdown) = {
+        let progress = stream.progress();
+        let (key, shutdown, cut) = {
             let mut state = lock(&self.state);
             let key = state.next_key;
             state.next_key += 1;
-            let watched =
-                Watched { stream: stream.clone(), progress: stream.progress(), since: Instant::now() };
-            state.streams.insert(key, watched);
-            (key, state.shutdown.is_some())
+            let cut = state.cut;
+            if let Some(shutdown) = state.shutdown.as_mut().filter(|_| cut) {
+                shutdown.cut += 1;
+            } else {
+                state
+                    .streams
+                    .insert(key, Watched { stream: stream.clone(), progress, since: Instant::now() });
+            }
+            (key, state.shutdown.is_some(), cut)
         };
-        if shutdown {
+        if cut {
+            stream.abort(CloseReason::Shutdown);
+        } else if shutdown {
             stream.end(CloseReason::Shutdown);
         }
-        self.sweeper
-            .get_or_init(|| tokio::spawn(sweep(Arc::downgrade(self), self.write_timeout)).abort_handle());
+        self.sweep();
         EventStream { key, stream, registry: self.clone() }
+    }
+
+    /// Sees to it that the sweeper runs. It ends with its runtime; another one may serve on.
+    fn sweep(self: &Arc<Self>) {
+        let mut sweeper = lock(&self.sweeper);
+        if sweeper.as_ref().is_none_or(AbortHandle::is_finished) {
+            let task = tokio::spawn(sweep(Arc::downgrade(self), self.write_timeout));
+            *sweeper = Some(task.abort_handle());
+        }
     }
 
     /// Ends the streams that have not moved since `write_timeout`.
     fn end_stalled(&self) {
         let now = Instant::now();
-        let mut stalled = Vec::new();
-        for watched in lock(&self.state).streams.values_mut() {
-            let progress = watched.stream.progress();
-            if !progress.behind || progress != watched.progress {
-                (watched.progress, watched.since) = (progress, now);
-            } else if now.duration_since(watched.since) >= self.write_timeout {
-                stalled.push(watched.stream.clone());
+        let watched: Vec<_> =
+            lock(&self.state).streams.iter().map(|(key, watched)| (*key, watched.stream.clone())).collect();
+        // Asked one by one, with no lock of ours around it.
+        for (key, stream) in watched {
+            let progress = stream.progress();
+            let stalled = {
+                let mut state = lock(&self.state);
+                let Some(watched) = state.streams.get_mut(&key) else { continue };
+                let moved = !progress.behind || progress != watched.progress;
+                if moved {
+                    (watched.progress, watched.since) = (progress, now);
+                }
+                !moved && now.duration_since(watched.since) >= self.write_timeout
+            };
+            if stalled {
+                stream.abort(CloseReason::Stalled);
             }
-        }
-        for stream in stalled {
-            stream.abort(CloseReason::Stalled);
         }
     }
 
@@ -146,30 +170,41 @@ impl Registry {
         let start = Instant::now();
         lock(&self.state).shutdown.get_or_insert_default();
         self.release();
-        // The last tenth is for the `handle_close` of those that have to be cut.
+        // The last tenth is for those that have to be cut.
         if tokio::time::timeout(budget / 10 * 9, self.drained()).await.is_err() {
-            self.deciding.cancel();
-            let left = std::mem::take(&mut lock(&self.state).streams);
-            let (finished, cut): (Vec<_>, Vec<_>) =
-                left.into_values().map(|watched| watched.stream).partition(|stream| stream.is_finished());
-            if let Some(shutdown) = &mut lock(&self.state).shutdown {
-                shutdown.completed += finished.len();
-                shutdown.cut += cut.len();
-            }
-            for stream in cut {
+            for stream in self.cut() {
                 stream.abort(CloseReason::Shutdown);
             }
             // Another call may wait for the same.
             self.changed.notify_waiters();
         }
         self.closing.close();
-        let closed = tokio::time::timeout(budget.saturating_sub(start.elapsed()), self.closing.wait()).await;
-        if closed.is_err() {
-            tracing::warn!(
-                "`handle_close` of some subscriptions did not return inside the shutdown's budget"
-            );
+        let closed = async {
+            // A method that holds its thread is cut when it lets go.
+            self.drained().await;
+            self.closing.wait().await;
+        };
+        if tokio::time::timeout(budget.saturating_sub(start.elapsed()), closed).await.is_err() {
+            tracing::warn!("some subscriptions were not closed inside the shutdown's budget");
         }
         lock(&self.state).shutdown.unwrap_or_default()
+    }
+
+    /// From now on nothing is waited for. Returns the streams that have not given their ending to their transport.
+    fn cut(&self) -> Vec<Arc<dyn Stream>> {
+        let left = {
+            let mut state = lock(&self.state);
+            state.cut = true;
+            std::mem::take(&mut state.streams)
+        };
+        self.deciding.cancel();
+        let (finished, cut): (Vec<_>, Vec<_>) =
+            left.into_values().map(|watched| watched.stream).partition(|stream| stream.is_finished());
+        if let Some(shutdown) = &mut lock(&self.state).shutdown {
+            shutdown.completed += finished.len();
+            shutdown.cut += cut.len();
+        }
+        cut
     }
 
     fn streams(&self) -> Vec<Arc<dyn Stream>> {
@@ -200,7 +235,7 @@ impl Registry {
 
 impl Drop for Registry {
     fn drop(&mut self) {
-        if let Some(sweeper) = self.sweeper.get() {
+        if let Some(sweeper) = lock(&self.sweeper).as_ref() {
             sweeper.abort();
         }
     }

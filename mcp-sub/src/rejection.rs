@@ -18,8 +18,31 @@ use crate::protocol::error::{Error, code};
 /// assert_eq!(rejection.status(), 401);
 /// ```
 ///
-/// A code of the ranges that JSON-RPC and MCP reserve cannot be given by hand: [`application`](Self::application)
-/// refuses those.
+/// An error of yours becomes one by `map_err`, or by an `impl From` for it:
+///
+/// ```
+/// # use mcp_sub::Rejection;
+/// enum AccountError {
+///     Suspended,
+///     Database(std::io::Error),
+/// }
+///
+/// impl From<AccountError> for Rejection {
+///     fn from(error: AccountError) -> Self {
+///         match error {
+///             AccountError::Suspended => Self::forbidden(),
+///             // Logged here; the client only learns that something went wrong.
+///             AccountError::Database(error) => Self::failed(error),
+///         }
+///     }
+/// }
+///
+/// fn quota(path: &str) -> Result<String, Rejection> {
+///     std::fs::read_to_string(path).map_err(Rejection::failed)
+/// }
+/// # assert_eq!(quota("/does/not/exist").unwrap_err().message(), "internal error");
+/// # assert_eq!(Rejection::from(AccountError::Suspended).status(), 403);
+/// ```
 ///
 /// Specification: [Overview, Error Codes](https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes).
 #[derive(Clone, Debug)]
@@ -45,6 +68,12 @@ impl Rejection {
         Self { parts: Box::new(Parts { status, error, headers: HeaderMap::new() }) }
     }
 
+    /// Something went wrong on the server: `-32603`, HTTP 500. The error goes to the log; the client is not told.
+    pub fn failed(error: impl fmt::Display) -> Self {
+        tracing::error!("a subscription could not be decided: {error:#}");
+        Self::default()
+    }
+
     /// Something went wrong on the server: `-32603`, HTTP 500. The client reads `message`.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, code::INTERNAL_ERROR, message)
@@ -53,6 +82,11 @@ impl Rejection {
     /// The caller is unknown: HTTP 401. Say with [`challenge`](Self::challenge) how it can become known.
     pub fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, code::INTERNAL_ERROR, "unauthorized")
+    }
+
+    /// The caller may not do this: HTTP 403.
+    pub fn forbidden() -> Self {
+        Self::new(StatusCode::FORBIDDEN, code::INTERNAL_ERROR, "forbidden")
     }
 
     /// The caller's token lacks `scope`: HTTP 403, with the challenge that names it.
@@ -77,17 +111,19 @@ impl Rejection {
             .with_data(json!({ "requiredCapabilities": required.into() }))
     }
 
-    /// An error of the application's own: any code outside of `-32768..=-32000`, HTTP 400 unless
+    /// An error of the application's own, with a code that neither JSON-RPC nor MCP reserves: HTTP 400, unless
     /// [`with_status`](Self::with_status) says otherwise.
     ///
-    /// # Errors
+    /// A code in `-32768..=-32000` does not compile:
     ///
-    /// If `code` is reserved. The error is itself a reason to reject, so `?` does in `subscribe`.
-    pub fn application(code: i64, message: impl Into<String>) -> Result<Self, ReservedCode> {
-        match code {
-            -32768..=-32000 => Err(ReservedCode(code)),
-            _ => Ok(Self::new(StatusCode::BAD_REQUEST, code, message)),
+    /// ```compile_fail
+    /// mcp_sub::Rejection::application::<-32000>("no");
+    /// ```
+    pub fn application<const CODE: i64>(message: impl Into<String>) -> Self {
+        const {
+            assert!(CODE < -32768 || CODE > -32000, "JSON-RPC and MCP reserve the codes -32768 to -32000");
         }
+        Self::new(StatusCode::BAD_REQUEST, CODE, message)
     }
 
     /// Adds a `WWW-Authenticate` header. One that is no valid header value is left out.
@@ -142,6 +178,18 @@ impl Rejection {
         &self.parts.error.message
     }
 
+    /// The `data` of the error.
+    #[must_use]
+    pub fn data(&self) -> Option<&Value> {
+        self.parts.error.data.as_ref()
+    }
+
+    /// The headers that the HTTP response has beside its own.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
     pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, Error) {
         let Parts { status, error, headers } = *self.parts;
         (status, headers, error)
@@ -163,39 +211,9 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// The code is reserved: JSON-RPC and MCP give it a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReservedCode(i64);
-
-impl fmt::Display for ReservedCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the error code {} is reserved: an application's own is outside of -32768..=-32000", self.0)
-    }
-}
-
-impl std::error::Error for ReservedCode {}
-
-impl From<ReservedCode> for Rejection {
-    fn from(error: ReservedCode) -> Self {
-        tracing::error!(%error, "a rejection could not be built");
-        Self::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reserved_code_cannot_be_given_by_hand() {
-        for code in [-32768, -32603, -32042, -32020, -32002, -32000] {
-            assert_eq!(Rejection::application(code, "x").unwrap_err(), ReservedCode(code));
-        }
-        for code in [-32769, -31999, 0, 4001] {
-            assert_eq!(Rejection::application(code, "x").unwrap().code(), code);
-        }
-        assert_eq!(Rejection::from(ReservedCode(-32000)).code(), code::INTERNAL_ERROR);
-    }
 
     #[test]
     fn each_rejection_has_its_code_and_status() {
@@ -203,7 +221,10 @@ mod tests {
         for (rejection, code, status) in [
             (Rejection::default(), code::INTERNAL_ERROR, 500),
             (Rejection::unauthorized(), code::INTERNAL_ERROR, 401),
+            (Rejection::forbidden(), code::INTERNAL_ERROR, 403),
             (Rejection::insufficient_scope("files:read"), code::INTERNAL_ERROR, 403),
+            (Rejection::application::<-32769>("no"), -32769, 400),
+            (Rejection::application::<4001>("no"), 4001, 400),
             (Rejection::invalid("no"), code::INVALID_PARAMS, 400),
             (capability, code::MISSING_CAPABILITY, 400),
         ] {

@@ -6,8 +6,7 @@
 
 use std::{
     future::{Future, poll_fn},
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{Arc, Mutex},
     task::{Context, Poll, Waker},
     time::Instant,
@@ -16,6 +15,7 @@ use std::{
 use bytes::Bytes;
 
 use crate::{
+    caught::{Caught, Panic},
     channel::Channel,
     ending::{CloseReason, Flow},
     filter::Honoured,
@@ -25,7 +25,7 @@ use crate::{
     outbox::{Outbox, Taken},
     registry::{Closer, Permit},
     stream::{Progress, Stream},
-    sync::lock,
+    sync::{lock, wake},
 };
 
 /// An accepted subscription, before its stream runs.
@@ -50,8 +50,18 @@ pub(crate) struct Subscription<E> {
 /// What the future and those who end it have in common.
 struct Shared {
     outbox: Outbox,
-    /// Why somebody ended it before it ended itself.
-    aborted: Mutex<Option<CloseReason>>,
+    ended: Mutex<Option<CloseReason>>,
+}
+
+impl Shared {
+    /// Ends the stream for `reason`, unless it has ended for another one. The client and the handler are told the same.
+    fn end(&self, reason: CloseReason) {
+        let mut ended = lock(&self.ended);
+        if ended.is_none() {
+            put_ending(&self.outbox, &reason);
+            *ended = Some(reason);
+        }
+    }
 }
 
 struct Task {
@@ -62,9 +72,11 @@ struct Task {
     waker: Option<Waker>,
 }
 
+type Running = Pin<Box<dyn Future<Output = Result<(), Panic>> + Send>>;
+
 /// The future is out while it is polled, so that no lock is held while a handler's method runs.
 enum Run {
-    Idle(Pin<Box<dyn Future<Output = ()> + Send>>),
+    Idle(Running),
     Polled,
     Ended,
 }
@@ -76,7 +88,7 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             accepted;
         tracing::debug!(id = %frames.id, kinds = ?honoured.kinds(), uris = honoured.uris().len(), "subscription opened");
         let complete = honoured.is_empty() && !hold_empty;
-        let shared = Arc::new(Shared { outbox: Outbox::new(frames, honoured), aborted: Mutex::new(None) });
+        let shared = Arc::new(Shared { outbox: Outbox::new(frames, honoured), ended: Mutex::new(None) });
         let slot = registration.slot().clone();
         if complete {
             slot.end(CloseReason::Completed);
@@ -85,13 +97,12 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             handler,
             state: Some(state),
             shared: shared.clone(),
-            reason: None,
             closer,
             opened: Instant::now(),
-            _registration: registration,
+            registration,
             _permit: permit,
         };
-        let run = Run::Idle(Box::pin(run(guard, slot.clone())));
+        let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone()))));
         let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
         Arc::new(Self { shared, slot, task })
     }
@@ -111,19 +122,21 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             }
         };
         let polled = future.as_mut().poll(cx);
-        {
+        let is_known = {
             let mut task = lock(&self.task);
-            if polled.is_pending() && matches!(task.run, Run::Polled) {
-                task.run = Run::Idle(future);
-                match &mut task.waker {
-                    Some(waker) => waker.clone_from(cx.waker()),
-                    waker => *waker = Some(cx.waker().clone()),
-                }
+            if polled.is_ready() || !matches!(task.run, Run::Polled) {
+                task.run = Run::Ended;
                 return;
             }
-            task.run = Run::Ended;
+            task.run = Run::Idle(future);
+            task.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
+        };
+        // Wakers are made and dropped by foreign code, which may do anything, so not under the lock.
+        if !is_known {
+            let waker = cx.waker().clone();
+            let old = lock(&self.task).waker.replace(waker);
+            drop(old);
         }
-        drop_caught(future);
     }
 }
 
@@ -149,17 +162,14 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
     }
 
     fn abort(&self, reason: CloseReason) {
-        put_ending(&self.shared.outbox, &reason);
-        lock(&self.shared.aborted).get_or_insert(reason);
+        self.shared.end(reason);
         let (run, waker) = {
             let mut task = lock(&self.task);
             (std::mem::replace(&mut task.run, Run::Ended), task.waker.take())
         };
-        if let Run::Idle(future) = run {
-            drop_caught(future);
-        }
+        drop(run);
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 
@@ -173,13 +183,6 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
             (task.polls, task.sent)
         };
         Progress { polls, behind: sent && (!self.shared.outbox.is_empty() || self.slot.has_waiting()) }
-    }
-}
-
-/// A future of a user's may panic as it is dropped.
-fn drop_caught(future: Pin<Box<dyn Future<Output = ()> + Send>>) {
-    if catch_unwind(AssertUnwindSafe(|| drop(future))).is_err() {
-        tracing::error!("a handler's method panicked while it was dropped");
     }
 }
 
@@ -197,17 +200,9 @@ fn put_ending(outbox: &Outbox, reason: &CloseReason) {
 async fn run<H: SubscriptionHandler>(mut guard: Guard<H>, slot: Arc<Slot<H::Event>>) {
     let Guard { handler, state, shared, .. } = &mut guard;
     let state = state.as_mut().expect("it is taken when the guard is dropped");
-    let reason = {
-        let mut serving = pin!(serve(&**handler, &slot, &shared.outbox, state));
-        // A panic ends this subscription and no other. It is caught here, below the guard, which tells why.
-        poll_fn(|cx| {
-            let polled = catch_unwind(AssertUnwindSafe(|| serving.as_mut().poll(cx)));
-            polled.unwrap_or(Poll::Ready(CloseReason::Panicked))
-        })
-        .await
-    };
-    put_ending(&shared.outbox, &reason);
-    guard.reason = Some(reason);
+    // A panic ends this subscription and no other. It is caught here, below the guard, which tells why.
+    let served = Caught::new(serve(&**handler, &slot, &shared.outbox, state)).await;
+    shared.end(served.unwrap_or(CloseReason::Panicked));
 }
 
 /// How many events at most are handled before the transport gets its frames, and other tasks their turn.
@@ -255,18 +250,17 @@ struct Guard<H: SubscriptionHandler> {
     handler: Arc<H>,
     state: Option<H::State>,
     shared: Arc<Shared>,
-    /// Why `serve` returned, if it did.
-    reason: Option<CloseReason>,
     closer: Closer,
     opened: Instant,
-    _registration: Registration<H::Event>,
+    registration: Registration<H::Event>,
     _permit: Permit,
 }
 
 impl<H: SubscriptionHandler> Drop for Guard<H> {
     fn drop(&mut self) {
-        let aborted = || lock(&self.shared.aborted).clone();
-        let reason = self.reason.take().or_else(aborted).unwrap_or(CloseReason::Disconnected);
+        // Whoever took the future and dropped it has said why; the runtime, if it did so, has not.
+        self.shared.end(CloseReason::Disconnected);
+        let reason = lock(&self.shared.ended).clone().unwrap_or(CloseReason::Disconnected);
         let (id, open) = (self.shared.outbox.id(), self.opened.elapsed());
         match &reason {
             CloseReason::Failed(_) | CloseReason::Panicked => {
@@ -275,6 +269,7 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
             _ => tracing::debug!(%id, %reason, ?open, "subscription ended"),
         }
+        self.registration.slot().close();
         if let Some(state) = self.state.take() {
             let handler = self.handler.clone();
             self.closer.spawn(async move { handler.handle_close(reason, state).await });

@@ -1,16 +1,9 @@
 //! A server's subscriptions: the handle that applications hold.
 
-use std::{
-    fmt,
-    future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    sync::Arc,
-    task::Poll,
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
+    caught::Caught,
     filter::{Filter, Honoured},
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
@@ -18,7 +11,7 @@ use crate::{
     kind::Kinds,
     listen::ListenRequest,
     protocol::filter::RequestedFilter,
-    registry::{EventStream, Registry, Shutdown, subscribe_timed_out},
+    registry::{Closer, EventStream, Permit, Registry, Shutdown, subscribe_timed_out},
     rejection::Rejection,
     settings::Settings,
     subscription::{Accepted, Subscription},
@@ -41,6 +34,12 @@ struct Inner<H: SubscriptionHandler> {
     registry: Arc<Registry>,
 }
 
+/// Room for one more stream.
+pub(crate) struct Admission {
+    permit: Permit,
+    closer: Closer,
+}
+
 /// A listen that a transport has read and checked.
 pub(crate) struct Listen {
     pub(crate) request: ListenRequest,
@@ -55,9 +54,14 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         Self { inner: Arc::new(Inner { handler, hub: Hub::new(), settings, registry }) }
     }
 
-    /// Tells every subscription that honours a kind which the event's method declares. Returns how many.
+    /// Offers an event to every subscription that honours a kind which the event's method declares. Returns to how many.
     ///
     /// From any thread; never waits. Publish *after* the new state can be read: a client reads it as soon as it is told.
+    ///
+    /// Where a stream has no room for the event, because its client is slow, the event's method is **not called** for it.
+    /// The stream is told afterwards, once, of all that the event can have changed: the kinds that the method declares,
+    /// and for `resources_updated` every URI that it honours. So who may hear of what is decided in
+    /// [`subscribe`](SubscriptionHandler::subscribe), not in a method.
     ///
     /// ```
     /// # use mcp_sub::{Channel, Filter, Rejection, subscription_handler, Subscriptions};
@@ -77,13 +81,15 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         self.inner.hub.publish(event)
     }
 
-    /// Tells every subscription that honours `uri`, and every one that honours another kind which the event's method
-    /// declares. Returns how many.
+    /// Offers an event about one resource: to every subscription that honours `uri`, and to every one that honours another
+    /// kind which the event's method declares. Returns to how many.
     ///
-    /// So an event that changes one resource visits those who asked for that resource, however many others listen. URIs
-    /// are equal if all their bytes are.
+    /// Otherwise as [`publish`](Self::publish), but it visits only those who asked for that resource, however many others
+    /// listen, and where a stream has no room, `uri` is the only one that it is told of. URIs are equal if all their bytes
+    /// are.
     ///
-    /// From any thread; never waits. Publish *after* the new state can be read.
+    /// An event about several resources is published once for each of them, or with `publish`: who asked for another URI
+    /// than this one is not offered it.
     pub fn publish_for<Ev: HandledBy<H>>(&self, uri: impl AsRef<str>, event: Ev) -> usize {
         self.inner.hub.publish_for(uri, event)
     }
@@ -113,7 +119,18 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// it again, or twice at once, is no error.
     ///
     /// Call it before the HTTP server's own graceful shutdown, which waits for open responses, and before the runtime
-    /// ends.
+    /// ends. With axum:
+    ///
+    /// ```ignore
+    /// let stop = async move {
+    ///     tokio::signal::ctrl_c().await.ok();
+    ///     subscriptions.shutdown(Duration::from_secs(5)).await;
+    /// };
+    /// axum::serve(listener, app).with_graceful_shutdown(stop).await
+    /// ```
+    ///
+    /// A client that takes nothing keeps its connection, and so the HTTP server, after its stream was cut: bound that as
+    /// well, as the example `workspace` does.
     ///
     /// # Cancel safety
     ///
@@ -126,15 +143,25 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         &self.inner.settings
     }
 
-    /// Admits, decides and starts. `allowed` is what this place can serve at all.
-    pub(crate) async fn open(&self, listen: Listen, allowed: Kinds) -> Result<EventStream, Rejection> {
-        let Inner { handler, hub, settings, registry } = &*self.inner;
-        let Listen { request, mut filter, framing } = listen;
+    /// Makes room for one more stream, or says what forbids it.
+    pub(crate) fn admit(&self) -> Result<Admission, Rejection> {
+        let registry = &self.inner.registry;
         let Some(closer) = registry.closer() else {
-            tracing::error!("subscriptions are served inside a tokio runtime only");
-            return Err(Rejection::default());
+            return Err(Rejection::failed("subscriptions are served inside a tokio runtime only"));
         };
-        let permit = registry.admit()?;
+        Ok(Admission { permit: registry.admit()?, closer })
+    }
+
+    /// Decides and starts. `allowed` is what this place can serve at all.
+    pub(crate) async fn open(
+        &self,
+        admission: Admission,
+        listen: Listen,
+        allowed: Kinds,
+    ) -> Result<EventStream, Rejection> {
+        let Inner { handler, hub, settings, registry } = &*self.inner;
+        let Admission { permit, closer } = admission;
+        let Listen { request, mut filter, framing } = listen;
         filter.retain_kinds(H::DECLARED.intersection(allowed));
         let offered = Arc::new(Honoured::new(filter.clone()));
         // Before `subscribe`, so that nothing is lost that is published meanwhile.
@@ -172,14 +199,8 @@ async fn subscribe<H: SubscriptionHandler>(
     request: &ListenRequest,
 ) -> Result<H::State, Rejection> {
     let mut filter = Filter::new(filter);
-    let mut deciding = pin!(async { handler.subscribe(&mut filter, request).await });
-    poll_fn(|cx| {
-        catch_unwind(AssertUnwindSafe(|| deciding.as_mut().poll(cx))).unwrap_or_else(|_| {
-            tracing::error!(id = %request.id(), "`subscribe` panicked");
-            Poll::Ready(Err(Rejection::default()))
-        })
-    })
-    .await
+    let decided = Caught::new(async { handler.subscribe(&mut filter, request).await }).await;
+    decided.unwrap_or_else(|_| Err(Rejection::failed("`subscribe` panicked")))
 }
 
 impl<H: SubscriptionHandler> Clone for Subscriptions<H> {

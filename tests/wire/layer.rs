@@ -124,41 +124,101 @@ async fn the_flags_are_ours_and_all_else_of_the_answer_stays() {
     }
 }
 
+/// It may answer each caller differently, whatever it said to another one.
 #[tokio::test]
-async fn what_may_be_kept_is_asked_for_once_and_what_may_not_be_each_time() {
-    for (scope, ttl, asked) in [("public", 60_000, 1), ("private", 60_000, 3), ("public", 0, 3)] {
-        let inner = Inner::new(move |seen| {
-            json_response(&answer_to(
-                seen,
-                &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
-                    "capabilities": {"tools": {}}, "ttlMs": ttl, "cacheScope": scope}),
-            ))
-        });
-        let (_, server) = over(&inner);
-        for _ in 0..3 {
-            let listen =
-                Request::listen("1", ALL).header("Authorization", "Bearer x").header("Accept-Encoding", "br");
-            let mut stream = server.send(&listen).await;
-            assert_eq!(stream.acknowledged().await, json!({"toolsListChanged": true}));
-        }
-        let seen = inner.seen();
-        assert_eq!(seen.len(), asked, "{scope} {ttl}");
-        for Seen { headers, .. } in seen {
-            assert_eq!(headers["authorization"], "Bearer x", "in the name of the caller");
-            assert_eq!(headers["mcp-method"], "server/discover");
-            assert!(!headers.contains_key("accept-encoding"));
-        }
-    }
+async fn the_inner_server_is_asked_in_the_name_of_each_caller() {
+    let inner = Inner::new(|seen| {
+        let capabilities = match seen.headers.get("authorization") {
+            Some(_) => json!({"tools": {}}),
+            None => return Response::builder().status(401).body("no".into()).unwrap(),
+        };
+        let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+            "capabilities": capabilities, "ttlMs": 60_000, "cacheScope": "public"});
+        json_response(&answer_to(seen, &result))
+    });
+    let (_, server) = over(&inner);
+    let known =
+        || Request::listen("1", ALL).header("Authorization", "Bearer x").header("Accept-Encoding", "br");
+    let mut stream = server.send(&known()).await;
+    assert_eq!(stream.acknowledged().await, json!({"toolsListChanged": true}));
+    assert_eq!(server.send(&Request::listen("1", ALL)).await.status(), 401);
+    assert_eq!(server.send(&known()).await.status(), 200);
+    let seen = inner.seen();
+    assert_eq!(seen.len(), 3);
+    assert_eq!(seen[0].headers["authorization"], "Bearer x");
+    assert_eq!(seen[0].headers["mcp-method"], "server/discover");
+    assert!(!seen[0].headers.contains_key("accept-encoding"));
 }
 
 #[tokio::test]
-async fn an_inner_server_that_cannot_be_asked_leaves_all_that_is_declared() {
-    for status in [404, 400, 500, 200] {
-        let inner = Inner::new(move |_| Response::builder().status(status).body("not MCP".into()).unwrap());
-        let (_, server) = over(&inner);
-        let mut stream = server.listen("1", ALL).await;
-        assert_eq!(stream.acknowledged().await, serde_json::from_str::<Value>(ALL).unwrap());
+async fn an_inner_server_that_knows_no_discover_leaves_all_that_is_declared() {
+    let inner = Inner::new(|seen| {
+        let request: Value = serde_json::from_slice(&seen.body).unwrap();
+        let error = json!({"code": -32601, "message": "method not found"});
+        json_response(&json!({"jsonrpc": "2.0", "id": request["id"], "error": error}))
+    });
+    let (_, server) = over(&inner);
+    let mut stream = server.listen("1", ALL).await;
+    assert_eq!(stream.acknowledged().await, serde_json::from_str::<Value>(ALL).unwrap());
+}
+
+/// Promise 3: what it does not say is not granted, whoever is to blame for that.
+#[tokio::test]
+async fn an_inner_server_that_does_not_say_what_it_has_gets_no_stream() {
+    for (answered, status) in [(404, 404), (400, 400), (500, 500), (200, 502)] {
+        let inner = Inner::new(move |_| Response::builder().status(answered).body("not MCP".into()).unwrap());
+        let (subscriptions, server) = over(&inner);
+        let mut response = server.send(&Request::listen("7", ALL)).await;
+        assert_eq!(response.status(), status);
+        assert_eq!(response.json().await["id"], 7);
+        assert_eq!(subscriptions.handler().accepted(), 0);
     }
+    let error = json!({"code": -32602, "message": "roots must be an object", "data": {"at": "roots"}});
+    let expected = error.clone();
+    let inner = Inner::new(move |_| {
+        let mut response = json_response(&json!({"jsonrpc": "2.0", "id": "discover", "error": error}));
+        *response.status_mut() = http::StatusCode::BAD_REQUEST;
+        response.headers_mut().insert("retry-after", "9".parse().unwrap());
+        response
+    });
+    let (_, server) = over(&inner);
+    let mut response = server.send(&Request::listen("7", ALL)).await;
+    assert_eq!((response.status(), response.header("retry-after")), (400, Some("9")));
+    assert_eq!(response.json().await, json!({"jsonrpc": "2.0", "id": 7, "error": expected}));
+}
+
+#[tokio::test]
+async fn a_listen_that_is_refused_anyway_does_not_reach_the_inner_server() {
+    let inner = Inner::advertising(&json!({"tools": {}}));
+    let subscriptions = Probe::serve(|builder| builder.limits(Limits::default().with_streams(0)));
+    let server = Server::start(subscriptions.layer(inner.clone()));
+    for (request, status) in [
+        (Request::listen("7", ALL).set("Accept", "application/json"), 406),
+        (Request::listen("7", "[]"), 400),
+        (Request::listen("7", ALL), 503),
+    ] {
+        assert_eq!(server.send(&request).await.status(), status);
+    }
+    assert_eq!(inner.called(), [""; 0]);
+}
+
+/// The end of the stream is a SHOULD.
+#[tokio::test]
+async fn an_answer_in_a_stream_of_events_that_stays_open_is_enough() {
+    let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"});
+    let inner = Inner::new(move |seen| {
+        let event = format!("data: {}\n\n", answer_to(seen, &result));
+        let (sender, body) = chunks();
+        sender.send(event.leak()).unwrap();
+        // Never closed.
+        std::mem::forget(sender);
+        Response::builder().header("content-type", "text/event-stream").body(Body::new(body)).unwrap()
+    });
+    let (_, server) = over(&inner);
+    assert_eq!(discovered(&server).await["capabilities"], json!({"tools": {"listChanged": true}}));
+    let mut stream = server.listen("1", ALL).await;
+    assert_eq!(stream.acknowledged().await, json!({"toolsListChanged": true}));
 }
 
 #[tokio::test]
@@ -208,6 +268,8 @@ async fn what_is_not_ours_passes_through_untouched() {
         legacy(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#),
         legacy(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#),
         legacy(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+        legacy(r#"{"jsonrpc":"2.0","id":1,"result":{"text":"Today is 2026-07-28."}}"#),
+        legacy(r#"[{"jsonrpc":"2.0","id":1,"method":"x","params":{"day":"2026-07-28"}}]"#),
         legacy(r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a:1"}}"#),
         legacy(r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}"#),
         legacy("5").set("Content-Type", "text/plain"),
@@ -294,6 +356,27 @@ async fn what_says_it_is_of_this_revision_and_is_wrong_never_reaches_the_inner_s
             400,
             -32600,
         ),
+        (
+            "`_meta` twice, one of them of an older revision, and no header",
+            call()
+                .replace(
+                    r#""_meta":{"#,
+                    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"},"_meta":{"#,
+                )
+                .replace("2026-07-28", r"2026-07-2\u0038")
+                .without("MCP-Protocol-Version"),
+            400,
+            -32600,
+        ),
+        (
+            "a name that cannot be read, and no header",
+            call().replace(r#""_meta":{"#, r#""_meta":{"\ud800":1,"#).without("MCP-Protocol-Version"),
+            400,
+            -32600,
+        ),
+        ("an Mcp-Method in base64", call().set("Mcp-Method", "=?base64?dG9vbHMvY2FsbA==?="), 400, -32020),
+        ("a name that is no string", call().replace(r#""name":"x""#, r#""name":["x"]"#), 400, -32602),
+        ("a name that cannot be read", call().replace(r#""name":"x""#, r#""name":"\ud800""#), 400, -32602),
         ("no Mcp-Name", call().without("Mcp-Name"), 400, -32020),
         ("another Mcp-Name", call().set("Mcp-Name", "y"), 400, -32020),
         ("Mcp-Name in another case", call().set("Mcp-Name", "X"), 400, -32020),
@@ -434,7 +517,7 @@ async fn the_inner_server_is_called_only_when_it_is_ready() {
     for request in [Request::call("1", "tools/list", ""), discover(), Request::listen("1", ALL)] {
         assert_eq!(server.send(&request).await.status(), 200);
     }
-    assert_eq!(inner.seen().len(), 2);
+    assert_eq!(inner.seen().len(), 3);
 }
 
 #[tokio::test]

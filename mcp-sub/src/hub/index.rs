@@ -100,6 +100,10 @@ impl<E> Index<E> {
                 self.by_uri.remove(uri);
             }
         }
+        // What was large once keeps no more than it needs.
+        if self.by_uri.len() < self.by_uri.capacity() / 8 {
+            self.by_uri.shrink_to(self.by_uri.len() * 2);
+        }
     }
 
     /// Visits each slot once that an event concerns: one whose method declares `kinds`, published for `uri`.

@@ -6,7 +6,6 @@ mod slot;
 use std::{
     fmt,
     sync::{Arc, RwLock},
-    task::Waker,
 };
 
 use self::index::Index;
@@ -15,7 +14,7 @@ use crate::{
     filter::Honoured,
     handler::{HandledBy, SubscriptionHandler},
     kind::Kinds,
-    sync::{read, write},
+    sync::{read, wake, write},
 };
 
 /// Brings events to the subscriptions that they concern.
@@ -46,16 +45,12 @@ impl<H: SubscriptionHandler> Hub<H> {
         Self { index: Arc::new(SharedIndex::default()) }
     }
 
-    /// Tells every subscription that honours a kind which the event's method declares. Returns how many.
-    ///
-    /// Never waits: a subscription whose slot is full is told later that these kinds changed. Publish after the new
-    /// state can be read, since a client reads it as soon as it is told.
+    /// As [`Subscriptions::publish`](crate::Subscriptions::publish).
     pub fn publish<Ev: HandledBy<H>>(&self, event: Ev) -> usize {
         self.offer(event.into_event(), None)
     }
 
-    /// Tells every subscription that honours `uri`, and every one that honours another kind which the event's method
-    /// declares. Returns how many. Otherwise as [`publish`](Self::publish).
+    /// As [`Subscriptions::publish_for`](crate::Subscriptions::publish_for).
     pub fn publish_for<Ev: HandledBy<H>>(&self, uri: impl AsRef<str>, event: Ev) -> usize {
         self.offer(event.into_event(), Some(uri.as_ref()))
     }
@@ -69,8 +64,10 @@ impl<H: SubscriptionHandler> Hub<H> {
             offered += 1;
             wakers.extend(slot.offer(offer.shared(kinds, uri)));
         });
-        // After the lock is released: a waker is foreign code, and may come back here.
-        wakers.into_iter().for_each(Waker::wake);
+        // After the lock is released: a waker may come back here.
+        for waker in wakers {
+            wake(waker);
+        }
         offered
     }
 

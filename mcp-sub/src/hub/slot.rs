@@ -6,7 +6,13 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::{ending::CloseReason, filter::Honoured, kind::Kinds, pending::Pending, sync::lock};
+use crate::{
+    ending::CloseReason,
+    filter::Honoured,
+    kind::Kinds,
+    pending::Pending,
+    sync::{lock, wake},
+};
 
 /// An event on its way, shared by all whom it concerns.
 #[derive(Debug)]
@@ -82,7 +88,7 @@ impl<E> Slot<E> {
             state.waker.take()
         };
         if let Some(waker) = waker {
-            waker.wake();
+            wake(waker);
         }
     }
 
@@ -104,11 +110,32 @@ impl<E> Slot<E> {
         if let Some(next) = state.next() {
             return Poll::Ready(next);
         }
-        match &mut state.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            waker => *waker = Some(cx.waker().clone()),
+        if state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            return Poll::Pending;
         }
+        drop(state);
+        // Wakers are made and dropped by foreign code, which may do anything, so not under the lock.
+        let waker = cx.waker().clone();
+        let mut state = lock(&self.state);
+        // Something may have come meanwhile.
+        if let Some(next) = state.next() {
+            return Poll::Ready(next);
+        }
+        let old = state.waker.replace(waker);
+        drop(state);
+        drop(old);
         Poll::Pending
+    }
+
+    /// Its stream has ended: lets go of all that it holds, and takes nothing in any more.
+    pub(crate) fn close(&self) {
+        let events = {
+            let mut state = lock(&self.state);
+            state.ending.get_or_insert(CloseReason::Completed);
+            std::mem::take(&mut state.events)
+        };
+        // The last one to hold an event runs its destructor, which is a user's.
+        drop(events);
     }
 
     /// Whether something waits here to be taken.

@@ -1,5 +1,7 @@
 //! JSON-RPC errors.
 
+use std::fmt;
+
 use serde_json::{Value, json};
 
 use super::VERSION;
@@ -49,7 +51,7 @@ impl Error {
     }
 
     pub(crate) fn method_not_found(method: &str) -> Self {
-        Self::new(code::METHOD_NOT_FOUND, format!("method not found: {method}"))
+        Self::new(code::METHOD_NOT_FOUND, format!("method not found: {}", Shown(method)))
     }
 
     /// The server is at a limit; `limit` is its name for programs.
@@ -71,5 +73,31 @@ impl Error {
             error["data"] = data.clone();
         }
         error
+    }
+}
+
+/// Text of a client's, where it is shown back: as much as tells which one is meant, whatever its length.
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const CHARS: usize = 120;
+        match self.0.char_indices().nth(CHARS) {
+            Some((end, _)) => write!(f, "{}… ({} bytes)", self.0[..end].escape_debug(), self.0.len()),
+            None => write!(f, "{}", self.0.escape_debug()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_back_is_short_and_on_one_line() {
+        assert_eq!(Shown("tools/list").to_string(), "tools/list");
+        assert_eq!(Shown("a\nb").to_string(), "a\\nb");
+        let long = Shown(&"é".repeat(1_000)).to_string();
+        assert!(long.ends_with("… (2000 bytes)") && long.len() < 300, "{long}");
     }
 }

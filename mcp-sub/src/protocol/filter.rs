@@ -4,7 +4,10 @@ use std::{collections::HashSet, sync::Arc};
 
 use serde_json::{json, value::RawValue};
 
-use super::{error::Error, object::Object};
+use super::{
+    error::{Error, Shown},
+    object::Object,
+};
 use crate::kind::{KINDS, Kind, Kinds};
 
 /// What a client asks for. `RESOURCES_UPDATED` is in `kinds` exactly while there is something in `uris`.
@@ -30,10 +33,9 @@ impl RequestedFilter {
         let Some(filter) = notifications.and_then(Object::of) else {
             return Err(Error::invalid_params("`notifications` is missing, or not an object"));
         };
-        if let Some(name) = &filter.duplicate {
-            return Err(Error::invalid_params(format!(
-                "the member `{name}` occurs twice in `notifications`"
-            )));
+        if let Some(name) = filter.duplicate() {
+            let message = format!("the member `{}` occurs twice in `notifications`", Shown(name));
+            return Err(Error::invalid_params(message));
         }
         let mut requested = Self::default();
         for (index, &Kind { field, .. }) in KINDS.iter().enumerate() {
@@ -93,7 +95,8 @@ fn uris(field: &str, value: &RawValue, limits: FilterLimits) -> Result<Vec<Arc<s
     for uri in uris {
         if !has_scheme(&uri) || uri.contains(char::is_control) {
             let message = format!(
-                "`{field}` has {uri:?}, which is not a URI: a scheme and a colon come first, and no control character anywhere"
+                "`{field}` has `{}`, which is not a URI: a scheme and a colon come first, and no control character anywhere",
+                Shown(&uri)
             );
             return Err(Error::invalid_params(message));
         }

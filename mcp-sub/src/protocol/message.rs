@@ -1,10 +1,8 @@
 //! Rendering: what the server writes about one subscription.
 
-use bytes::{BufMut, BytesMut};
-use serde_json::Value;
-
 use super::{error::Error, id::RequestId, meta};
 use crate::kind::{KINDS, Kind, Kinds};
+use bytes::{BufMut, BytesMut};
 
 /// The first message of a subscription, with what the server agreed to honour.
 ///
@@ -76,15 +74,15 @@ pub(crate) fn completed(out: &mut BytesMut, id: &RequestId, server_info: Option<
 
 /// A response that is an error. Without an id where that could not be read.
 pub(crate) fn error(out: &mut BytesMut, id: Option<&RequestId>, error: &Error) {
-    response(out, id, "error", &error.to_json());
+    response(out, id, "error", &error.to_json().to_string());
 }
 
-/// A response with a result.
-pub(crate) fn result(out: &mut BytesMut, id: &RequestId, result: &Value) {
+/// A response with a result, which is JSON.
+pub(crate) fn result(out: &mut BytesMut, id: &RequestId, result: &str) {
     response(out, Some(id), "result", result);
 }
 
-fn response(out: &mut BytesMut, id: Option<&RequestId>, member: &str, value: &Value) {
+fn response(out: &mut BytesMut, id: Option<&RequestId>, member: &str, json: &str) {
     out.put_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
         out.put_slice(br#""id":"#);
@@ -93,7 +91,7 @@ fn response(out: &mut BytesMut, id: Option<&RequestId>, member: &str, value: &Va
     }
     string(out, member);
     out.put_u8(b':');
-    out.put_slice(value.to_string().as_bytes());
+    out.put_slice(json.as_bytes());
     out.put_u8(b'}');
 }
 
@@ -131,7 +129,7 @@ impl Separator {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{json, value::RawValue};
+    use serde_json::{Value, json, value::RawValue};
 
     use super::*;
 

@@ -1,37 +1,56 @@
 //! A JSON object whose members stay as they were received.
 
-use std::{collections::HashMap, fmt};
+use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object, and the first name that occurs twice.
+/// The members of an object, in order, those of one name included.
 ///
 /// Two readers of one message may each take another one of two members of the same name, so a message with a
-/// duplicate is refused where anyone else decides by it. The last one is kept here.
+/// [`duplicate`](Self::duplicate) is refused where anyone else decides by it.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
-    members: HashMap<String, &'a RawValue>,
-    pub(crate) duplicate: Option<String>,
+    pub(crate) members: Vec<(String, &'a RawValue)>,
 }
 
+/// The object cannot be read: JSON that is well-formed can still hold half of a surrogate pair, in a name.
+#[derive(Debug)]
+pub(crate) struct Unreadable;
+
 impl<'a> Object<'a> {
-    /// `None`: `json` is no object.
+    /// `Ok(None)`: `json` is something else.
+    pub(crate) fn read(json: &'a RawValue) -> Result<Option<Self>, Unreadable> {
+        if !json.get().starts_with('{') {
+            return Ok(None);
+        }
+        serde_json::from_str(json.get()).map(Some).map_err(|_| Unreadable)
+    }
+
+    /// `None`: `json` is something else, or cannot be read.
     pub(crate) fn of(json: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(json.get()).ok()
+        Self::read(json).ok().flatten()
+    }
+
+    /// All members of this name.
+    pub(crate) fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a RawValue> + use<'_, 'a, 'n> {
+        self.members.iter().filter(move |(member, _)| member == name).map(|(_, json)| *json)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.members.get(name).copied()
-    }
-
-    pub(crate) fn contains(&self, name: &str) -> bool {
-        self.members.contains_key(name)
+        self.all(name).last()
     }
 
     /// The member's text, if it is a string.
     pub(crate) fn str(&self, name: &str) -> Option<String> {
         self.get(name).and_then(|json| serde_json::from_str(json.get()).ok())
+    }
+
+    /// A name that occurs twice.
+    pub(crate) fn duplicate(&self) -> Option<&str> {
+        let mut names: Vec<&str> = self.members.iter().map(|(name, _)| &**name).collect();
+        names.sort_unstable();
+        names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
     }
 }
 
@@ -47,11 +66,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
                 let mut object = Object::default();
-                while let Some((name, json)) = map.next_entry::<String, &RawValue>()? {
-                    if object.members.contains_key(&name) {
-                        object.duplicate.get_or_insert_with(|| name.clone());
-                    }
-                    object.members.insert(name, json);
+                while let Some(member) = map.next_entry()? {
+                    object.members.push(member);
                 }
                 Ok(object)
             }
@@ -72,15 +88,17 @@ mod tests {
     fn a_name_that_occurs_twice_is_told_however_it_is_escaped() {
         let json = raw(r#"{"a":1,"b":2,"\u0061":3}"#);
         let object = Object::of(&json).unwrap();
-        assert_eq!(object.duplicate.as_deref(), Some("a"));
+        assert_eq!(object.duplicate(), Some("a"));
+        assert_eq!(object.all("a").map(RawValue::get).collect::<Vec<_>>(), ["1", "3"]);
         assert_eq!(object.get("b").unwrap().get(), "2");
     }
 
     #[test]
-    fn what_is_no_object_is_none() {
+    fn what_is_no_object_is_told_from_what_cannot_be_read() {
         for json in ["[]", "1", "null", "\"{}\""] {
-            assert!(Object::of(&raw(json)).is_none(), "{json}");
+            assert!(matches!(Object::read(&raw(json)), Ok(None)), "{json}");
         }
+        assert!(Object::read(&raw(r#"{"\ud800":1}"#)).is_err());
     }
 
     #[test]

@@ -1,15 +1,20 @@
 //! What was received: the shape of a JSON-RPC message, judged before any of its contents.
 
-use serde_json::{json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{error::Error, id::RequestId, meta, object::Object};
+use super::{
+    VERSION,
+    error::{Error, Shown},
+    id::RequestId,
+    meta,
+    object::{Object, Unreadable},
+};
 
 /// A message that a client may send.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request(Request<'a>),
-    /// With the protocol version in its `_meta`, if there is one.
-    Notification(Option<String>),
+    Notification,
 }
 
 #[derive(Debug)]
@@ -45,13 +50,13 @@ pub(crate) fn syntax(json: &[u8]) -> Result<&RawValue, Error> {
 impl<'a> Message<'a> {
     /// Reads a message whose id has at most `id_bytes` bytes.
     pub(crate) fn of(json: &'a RawValue, id_bytes: usize) -> Result<Self, Malformed> {
-        let Some(message) = Object::of(json) else {
+        let Some(message) = read(json, "the message")? else {
             return Err(Error::invalid_request(
                 "expected one JSON-RPC message, an object; batches are not served",
             )
             .into());
         };
-        if message.duplicate.as_deref() == Some("id") {
+        if message.all("id").count() > 1 {
             return Err(Error::invalid_request("the member `id` occurs twice").into());
         }
         let id = match message.get("id") {
@@ -69,7 +74,7 @@ impl<'a> Message<'a> {
         if message.str("jsonrpc").as_deref() != Some("2.0") {
             return Err(Error::invalid_request("`jsonrpc` must be \"2.0\""));
         }
-        if !message.contains("method") {
+        if message.get("method").is_none() {
             return Err(Error::invalid_request(
                 "no `method`: a client sends requests and notifications only",
             ));
@@ -77,16 +82,54 @@ impl<'a> Message<'a> {
         let Some(method) = message.str("method") else {
             return Err(Error::invalid_request("`method` must be a string"));
         };
-        let params = message.get("params").and_then(Object::of);
-        let meta = params.as_ref().and_then(|params| params.get("_meta")).and_then(Object::of);
-        params.iter().try_for_each(|params| once(params, "`params`"))?;
-        meta.iter().try_for_each(|meta| once(meta, "`_meta`"))?;
+        let params = member(message, "params", "`params`")?;
+        let meta = params.as_ref().map(|params| member(params, "_meta", "`_meta`")).transpose()?.flatten();
         match id {
             Some(id) => Ok(Self::Request(Request { id, method, params, meta })),
-            None if method.starts_with("notifications/") => Ok(Self::Notification(version(meta.as_ref()))),
-            None => Err(Error::invalid_request(format!("`{method}` is a request, and needs an `id`"))),
+            None if method.starts_with("notifications/") => Ok(Self::Notification),
+            None => {
+                Err(Error::invalid_request(format!("`{}` is a request, and needs an `id`", Shown(&method))))
+            }
         }
     }
+}
+
+/// Whether a message, or one of a batch, says in its `_meta` that it is of revision 2026-07-28.
+///
+/// Where a member occurs twice each of the two counts, since each is what some reader takes.
+pub(crate) fn names_version(json: &RawValue) -> Result<bool, Error> {
+    if json.get().starts_with('[') {
+        let batch: Vec<&RawValue> = serde_json::from_str(json.get()).unwrap_or_default();
+        return batch.into_iter().try_fold(false, |named, message| Ok(named | names_version(message)?));
+    }
+    let Some(message) = read(json, "the message")? else { return Ok(false) };
+    for params in message.all("params") {
+        let Some(params) = read(params, "`params`")? else { continue };
+        for meta in params.all("_meta") {
+            let Some(meta) = read(meta, "`_meta`")? else { continue };
+            let mut versions = meta.all(meta::PROTOCOL_VERSION);
+            if versions.any(|json| serde_json::from_str(json.get()).is_ok_and(|text: String| text == VERSION))
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The member `name`, if it is an object.
+fn member<'a>(object: &Object<'a>, name: &str, place: &str) -> Result<Option<Object<'a>>, Error> {
+    let Some(json) = object.get(name) else { return Ok(None) };
+    let member = read(json, place)?;
+    member.iter().try_for_each(|member| once(member, place))?;
+    Ok(member)
+}
+
+/// An object that cannot be read is refused, and never taken for one that is not there.
+fn read<'a>(json: &'a RawValue, place: &str) -> Result<Option<Object<'a>>, Error> {
+    Object::read(json).map_err(|Unreadable| {
+        Error::invalid_request(format!("a name in {place} cannot be read: it has half of a surrogate pair"))
+    })
 }
 
 fn no_id(json: &RawValue, id_bytes: usize) -> Error {
@@ -98,8 +141,10 @@ fn no_id(json: &RawValue, id_bytes: usize) -> Error {
 }
 
 fn once(object: &Object<'_>, place: &str) -> Result<(), Error> {
-    match &object.duplicate {
-        Some(name) => Err(Error::invalid_request(format!("the member `{name}` occurs twice in {place}"))),
+    match object.duplicate() {
+        Some(name) => {
+            Err(Error::invalid_request(format!("the member `{}` occurs twice in {place}", Shown(name))))
+        }
         None => Ok(()),
     }
 }
@@ -107,37 +152,33 @@ fn once(object: &Object<'_>, place: &str) -> Result<(), Error> {
 impl Request<'_> {
     /// The protocol version in `_meta`, if there is one.
     pub(crate) fn version(&self) -> Option<String> {
-        version(self.meta.as_ref())
+        self.meta.as_ref()?.str(meta::PROTOCOL_VERSION)
     }
 
-    /// The fields of `_meta` that every request must have.
+    /// `params._meta`, if it has the fields that every request must have.
     ///
     /// Specification: [Overview, `_meta`](https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta).
-    pub(crate) fn check_meta(&self) -> Result<(), Error> {
-        let Some(meta) = &self.meta else {
+    pub(crate) fn check_meta(&self) -> Result<Map<String, Value>, Error> {
+        let json = self.params.as_ref().and_then(|params| params.get("_meta"));
+        let Some(json) = json.filter(|_| self.meta.is_some()) else {
             return Err(Error::invalid_params("`params._meta` is missing, or not an object"));
         };
-        if self.version().is_none() {
-            return Err(missing(meta, meta::PROTOCOL_VERSION, "a string"));
+        let meta: Map<String, Value> = serde_json::from_str(json.get())
+            .map_err(|error| Error::invalid_params(format!("`params._meta` cannot be read: {error}")))?;
+        for (key, holds, expected) in [
+            (meta::PROTOCOL_VERSION, Value::is_string as fn(&Value) -> bool, "a string"),
+            (meta::CLIENT_CAPABILITIES, Value::is_object, "an object"),
+        ] {
+            match meta.get(key) {
+                Some(value) if holds(value) => {}
+                Some(_) => {
+                    return Err(Error::invalid_params(format!("`{key}` in `_meta` must be {expected}")));
+                }
+                None => return Err(Error::invalid_params(format!("`{key}` is missing in `_meta`"))),
+            }
         }
-        let capabilities = meta.get(meta::CLIENT_CAPABILITIES);
-        if !capabilities.is_some_and(|json| json.get().starts_with('{')) {
-            return Err(missing(meta, meta::CLIENT_CAPABILITIES, "an object"));
-        }
-        Ok(())
+        Ok(meta)
     }
-}
-
-fn version(meta: Option<&Object<'_>>) -> Option<String> {
-    meta?.str(meta::PROTOCOL_VERSION)
-}
-
-fn missing(meta: &Object<'_>, key: &str, expected: &str) -> Error {
-    Error::invalid_params(if meta.contains(key) {
-        format!("`{key}` in `_meta` must be {expected}")
-    } else {
-        format!("`{key}` is missing in `_meta`")
-    })
 }
 
 #[cfg(test)]
@@ -150,7 +191,7 @@ mod tests {
         let raw = syntax(json.as_bytes()).map_err(|error| (None, error.code, error.message))?;
         match Message::of(raw, 64) {
             Ok(Message::Request(request)) => Ok((Some(request.id.to_string()), request.method)),
-            Ok(Message::Notification(version)) => Ok((None, version.unwrap_or_default())),
+            Ok(Message::Notification) => Ok((None, String::new())),
             Err(Malformed { id, error }) => Err((id.map(|id| id.to_string()), error.code, error.message)),
         }
     }
@@ -205,6 +246,68 @@ mod tests {
             let (_, code, message) = read(json).unwrap_err();
             assert_eq!(code, code::INVALID_REQUEST);
             assert!(message.contains("twice"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_message_names_its_version_wherever_some_reader_finds_it() {
+        let names = |json: &str| names_version(syntax(json.as_bytes()).unwrap());
+        let meta =
+            |version: &str| format!(r#""_meta":{{"io.modelcontextprotocol/protocolVersion":{version}}}"#);
+        let (ours, escaped, older) =
+            (meta(r#""2026-07-28""#), meta(r#""2026-07-2\u0038""#), meta(r#""2025-11-25""#));
+        for json in [
+            format!(r#"{{"params":{{{ours}}}}}"#),
+            format!(r#"{{"params":{{{escaped}}}}}"#),
+            format!(r#"{{"params":{{{ours},{older}}}}}"#),
+            format!(r#"{{"params":{{{older}}},"params":{{{ours}}},"params":{{}}}}"#),
+            format!(r#"[1,{{"params":{{{ours}}}}}]"#),
+        ] {
+            assert!(names(&json).unwrap(), "{json}");
+        }
+        for json in [
+            format!(r#"{{"params":{{{older}}}}}"#),
+            format!(r#"{{"result":{{{ours},"text":"2026-07-28"}}}}"#),
+            r#"{"params":{"day":"2026-07-28","_meta":["2026-07-28"]}}"#.into(),
+            r#"{"params":[]}"#.into(),
+            "[]".into(),
+            "7".into(),
+        ] {
+            assert!(!names(&json).unwrap(), "{json}");
+        }
+        assert!(names(r#"{"params":{"\ud800":1}}"#).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_never_taken_for_absent() {
+        for json in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"x","\ud800":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"\ud800":1}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"\ud800":1}}}"#,
+        ] {
+            assert_eq!(read(json).unwrap_err().1, code::INVALID_REQUEST, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_fields_of_meta_have_to_be_readable() {
+        let check = |fields: &str| {
+            let json = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"v",{fields}}}}}}}"#
+            );
+            let raw = syntax(json.as_bytes()).unwrap();
+            let Ok(Message::Request(request)) = Message::of(raw, 9) else { panic!("{json}") };
+            request.check_meta().map_err(|error| error.message)
+        };
+        let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
+        assert_eq!(check(capabilities).unwrap().len(), 2);
+        for (fields, named) in [
+            (r#""a":1"#.to_owned(), "clientCapabilities` is missing"),
+            (r#""io.modelcontextprotocol/clientCapabilities":[]"#.to_owned(), "must be an object"),
+            (format!(r#"{capabilities},"x":1e999"#), "cannot be read"),
+            (format!(r#"{capabilities},"x":"\ud800""#), "cannot be read"),
+        ] {
+            assert!(check(&fields).unwrap_err().contains(named), "{fields}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Streams without a transport: a listen goes in, frames come out.
 
 use std::{
-    future::poll_fn,
+    future::{Future, poll_fn},
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
+        mpsc as std_mpsc,
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Wake, Waker},
     time::Duration,
 };
 
@@ -33,6 +34,8 @@ enum Event {
     Hang,
     /// Sends what was never declared.
     Lie,
+    /// Holds its thread until it is told to go on.
+    Block(Mutex<std_mpsc::Receiver<()>>),
 }
 
 /// What `subscribe` does.
@@ -47,6 +50,15 @@ enum Decide {
     PublishAndNarrow(Arc<OnceLock<Subscriptions<Probe>>>),
     /// Says that it began, and waits to be told to go on.
     Wait(Arc<Notify>, Arc<Notify>),
+    /// Waits for ever, and panics when it is dropped.
+    Bomb,
+}
+
+struct Bomb;
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("in drop");
+    }
 }
 
 struct Probe {
@@ -87,6 +99,10 @@ impl SubscriptionHandler for Probe {
                 begun.notify_one();
                 go_on.notified().await;
             }
+            Decide::Bomb => {
+                let _bomb = Bomb;
+                std::future::pending::<()>().await;
+            }
         }
         Ok(())
     }
@@ -105,6 +121,7 @@ impl SubscriptionHandler for Probe {
             Event::Fail => return Flow::Fail("it broke".into()),
             Event::Panic => panic!("in a method"),
             Event::Hang => std::future::pending().await,
+            Event::Block(go_on) => go_on.lock().unwrap().recv().unwrap(),
             Event::Lie => {
                 channel.prompts_list_changed();
                 channel.resources_list_changed();
@@ -143,7 +160,7 @@ fn listen() -> Listen {
             RequestId::of(&id, 10).unwrap(),
             HeaderMap::new(),
             Extensions::new(),
-            "{}".into(),
+            serde_json::Map::new(),
         ),
         filter: RequestedFilter {
             kinds: Kinds::TOOLS_LIST_CHANGED
@@ -155,8 +172,12 @@ fn listen() -> Listen {
     }
 }
 
+async fn open_with(server: &Subscriptions<Probe>, allowed: Kinds) -> Result<EventStream, Rejection> {
+    server.open(server.admit()?, listen(), allowed).await
+}
+
 async fn open(server: &Subscriptions<Probe>) -> EventStream {
-    server.open(listen(), Probe::DECLARED).await.unwrap_or_else(|rejection| panic!("{rejection}"))
+    open_with(server, Probe::DECLARED).await.unwrap_or_else(|rejection| panic!("{rejection}"))
 }
 
 /// The messages that are there now, each by its method, its URI, or its ending; `None` after the last one.
@@ -302,7 +323,7 @@ async fn promise_5_what_subscribe_does_not_accept_is_never_closed() {
     for decide in [Decide::Reject, Decide::Panic] {
         let panics = matches!(decide, Decide::Panic);
         let (server, mut closed) = server(decide, |builder| builder);
-        let Err(rejection) = server.open(listen(), Probe::DECLARED).await else { panic!("accepted") };
+        let Err(rejection) = open_with(&server, Probe::DECLARED).await else { panic!("accepted") };
         assert_eq!(rejection.code(), if panics { -32603 } else { -32602 });
         assert_eq!(server.open_streams(), 0);
         assert_eq!(server.publish(Event::Tools), 0, "its slot is gone");
@@ -314,7 +335,7 @@ async fn promise_5_what_subscribe_does_not_accept_is_never_closed() {
 #[tokio::test]
 async fn a_stream_that_honours_nothing_is_completed_at_once_or_held() {
     let (server, mut closed) = server(Decide::Accept, |builder| builder);
-    let stream = server.open(listen(), Kinds::NONE).await.unwrap_or_else(|rejection| panic!("{rejection}"));
+    let stream = open_with(&server, Kinds::NONE).await.unwrap_or_else(|rejection| panic!("{rejection}"));
     assert_eq!(next(&stream).await.unwrap(), [ACK]);
     assert_eq!(next(&stream).await.unwrap(), ["complete"]);
     assert_eq!(next(&stream).await, None);
@@ -322,7 +343,7 @@ async fn a_stream_that_honours_nothing_is_completed_at_once_or_held() {
     assert_eq!(server.open_streams(), 0);
 
     let (server, _) = self::server(Decide::Accept, |builder| builder.hold_empty(true));
-    let stream = server.open(listen(), Kinds::NONE).await.unwrap_or_else(|rejection| panic!("{rejection}"));
+    let stream = open_with(&server, Kinds::NONE).await.unwrap_or_else(|rejection| panic!("{rejection}"));
     assert_eq!(now(&stream).unwrap(), [ACK]);
     assert!(now(&stream).unwrap().is_empty());
     assert_eq!(server.open_streams(), 1);
@@ -332,7 +353,7 @@ async fn a_stream_that_honours_nothing_is_completed_at_once_or_held() {
 async fn the_limit_of_streams_is_named_and_room_is_there_when_one_ends() {
     let (server, _) = server(Decide::Accept, |builder| builder.limits(Limits::default().with_streams(1)));
     let stream = open(&server).await;
-    let Err(rejection) = server.open(listen(), Probe::DECLARED).await else { panic!("admitted") };
+    let Err(rejection) = open_with(&server, Probe::DECLARED).await else { panic!("admitted") };
     assert_eq!(rejection.status(), 503);
     assert!(rejection.message().contains("limit of 1 open"), "{rejection}");
     drop(stream);
@@ -343,7 +364,7 @@ async fn the_limit_of_streams_is_named_and_room_is_there_when_one_ends() {
 async fn a_subscribe_that_does_not_decide_is_given_up() {
     let (begun, never) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (server, _) = server(Decide::Wait(begun, never), |builder| builder);
-    let Err(rejection) = server.open(listen(), Probe::DECLARED).await else { panic!("decided") };
+    let Err(rejection) = open_with(&server, Probe::DECLARED).await else { panic!("decided") };
     assert_eq!(rejection.status(), 503);
     assert_eq!(server.open_streams(), 0);
 }
@@ -395,7 +416,7 @@ async fn promise_8_a_shutdown_gives_results_and_cuts_who_does_not_take_them() {
         assert_eq!(closed.recv().await, Some(CloseReason::Shutdown));
     }
     assert!(closed.try_recv().is_err());
-    let Err(rejection) = server.open(listen(), Probe::DECLARED).await else { panic!("admitted") };
+    let Err(rejection) = open_with(&server, Probe::DECLARED).await else { panic!("admitted") };
     assert_eq!(rejection.status(), 503);
     assert_eq!(server.shutdown(Duration::from_secs(10)).await, shutdown, "again is no error");
     assert_eq!(now(&hanging).unwrap(), ["complete"], "who comes back still finds it");
@@ -442,4 +463,115 @@ async fn an_event_wakes_the_transport() {
         publisher.publish(Event::Tools);
     });
     assert_eq!(frames.unwrap(), [TOOLS]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscribe_that_panics_as_it_is_given_up_is_a_refusal_like_others() {
+    let (server, _) = server(Decide::Bomb, |builder| builder);
+    let Err(rejection) = open_with(&server, Probe::DECLARED).await else { panic!("decided") };
+    assert_eq!(rejection.status(), 503);
+    assert_eq!(server.open_streams(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_decides_after_the_budget_is_cut_and_counted() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (server, mut closed) = server(Decide::Wait(begun.clone(), go_on.clone()), |builder| builder);
+    let mut opening = Box::pin(open_with(&server, Probe::DECLARED));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(opening.as_mut().poll(&mut cx).is_pending());
+    go_on.notify_one();
+    // Nobody polls it while the budget runs out.
+    let shutdown = server.shutdown(Duration::from_secs(1)).await;
+    assert_eq!((shutdown.completed, shutdown.cut), (0, 0));
+    let Ok(stream) = opening.await else { panic!("it had decided") };
+    assert_eq!(server.open_streams(), 0, "it never ran");
+    assert_eq!(now(&stream).unwrap(), [ACK, "complete"]);
+    assert_eq!(closed.recv().await, Some(CloseReason::Shutdown));
+    drop(stream);
+    assert_eq!(server.shutdown(Duration::from_secs(1)).await.cut, 1);
+}
+
+/// A waker that does this when it is woken, and that when it is dropped.
+struct Hook<F: Fn() + Send + Sync, G: Fn() + Send + Sync>(F, G);
+impl<F: Fn() + Send + Sync, G: Fn() + Send + Sync> Wake for Hook<F, G> {
+    fn wake(self: Arc<Self>) {
+        (self.0)();
+    }
+}
+impl<F: Fn() + Send + Sync, G: Fn() + Send + Sync> Drop for Hook<F, G> {
+    fn drop(&mut self) {
+        (self.1)();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_8_a_shutdown_waits_for_the_method_that_it_cuts() {
+    let (server, mut closed) = server(Decide::Accept, |builder| builder);
+    let stream = open(&server).await;
+    assert_eq!(now(&stream).unwrap(), [ACK]);
+    let (release, go_on) = std_mpsc::channel();
+    let waker = Waker::from(Arc::new(Hook(move || _ = release.send(()), || {})));
+    assert!(stream.poll_frames(&mut Context::from_waker(&waker)).is_pending());
+    server.publish(Event::Block(Mutex::new(go_on)));
+    // The publish released it once; the cut will do so again.
+    server.publish(Event::Hang);
+    let holder = std::thread::spawn(move || {
+        drop(stream.poll_frames(&mut Context::from_waker(&waker)));
+        stream
+    });
+    server.shutdown(Duration::from_secs(2)).await;
+    assert_eq!(closed.try_recv(), Ok(CloseReason::Shutdown), "it is closed when the shutdown returns");
+    assert_eq!(now(&holder.join().unwrap()).unwrap(), ["complete"]);
+}
+
+#[tokio::test]
+async fn wakers_are_foreign_code_and_run_outside_of_every_lock() {
+    let (server, _) = server(Decide::Accept, |builder| builder);
+    let stream = Arc::new(open(&server).await);
+    assert_eq!(now(&stream).unwrap(), [ACK]);
+    for _ in 0..3 {
+        let (on_wake, on_drop) = (server.clone(), (server.clone(), stream.clone()));
+        let all = move || {
+            on_drop.0.publish_for("x:none", Event::Saved("x:none"));
+            assert_eq!(on_drop.0.open_streams(), 1);
+            on_drop.1.note_sent();
+        };
+        let waker =
+            Waker::from(Arc::new(Hook(move || _ = on_wake.publish_for("x:a", Event::Saved("x:a")), all)));
+        assert!(stream.poll_frames(&mut Context::from_waker(&waker)).is_pending());
+    }
+    assert_eq!(server.publish(Event::Tools), 1);
+    assert_eq!(now(&stream).unwrap(), [TOOLS, "x:a"]);
+}
+
+#[tokio::test]
+async fn promise_6_a_waker_that_panics_keeps_nobody_asleep() {
+    let (server, _) = server(Decide::Accept, |builder| builder);
+    let (first, second) = (open(&server).await, open(&server).await);
+    let woken = Arc::new(AtomicUsize::new(0));
+    for stream in [&first, &second] {
+        assert_eq!(now(stream).unwrap(), [ACK]);
+        let woken = woken.clone();
+        let panics = move || panic!("waker {}", woken.fetch_add(1, Ordering::Relaxed));
+        let waker = Waker::from(Arc::new(Hook(panics, || {})));
+        assert!(stream.poll_frames(&mut Context::from_waker(&waker)).is_pending());
+    }
+    assert_eq!(server.publish(Event::Tools), 2);
+    assert_eq!(woken.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn what_is_stalled_is_found_on_whatever_runtime_is_left() {
+    let limits = Limits::default().with_write_timeout(Duration::from_millis(40));
+    let (server, mut closed) = server(Decide::Accept, |builder| builder.limits(limits));
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let first = runtime();
+    drop(first.block_on(open(&server)));
+    drop(first);
+    _ = closed.try_recv();
+    runtime().block_on(async {
+        let _stalled = open(&server).await;
+        assert_eq!(closed.recv().await, Some(CloseReason::Stalled));
+    });
 }

@@ -2,21 +2,23 @@
 
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 
-/// Whether the client takes server-sent events.
+/// Whether the client takes server-sent events: by the most specific of its media ranges that includes them.
 pub(super) fn admits_event_stream(headers: &HeaderMap) -> bool {
-    let mut ranges = headers.get_all(ACCEPT).iter().peekable();
-    if ranges.peek().is_none() {
+    let mut values = headers.get_all(ACCEPT).iter().peekable();
+    if values.peek().is_none() {
         return true;
     }
-    ranges.flat_map(|value| value.to_str().unwrap_or_default().split(',')).any(|range| {
+    let ranges = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+    let rated = ranges.filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
-        let admitted =
-            ["*/*", "text/*", "text/event-stream"].iter().any(|one| media.eq_ignore_ascii_case(one));
+        let known = ["*/*", "text/*", "text/event-stream"];
+        let specific = known.iter().position(|known| media.eq_ignore_ascii_case(known))?;
         let mut weights =
             parts.filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        admitted && weights.all(|weight| weight.parse() != Ok(0.0))
-    })
+        Some((specific, weights.all(|weight| weight.parse() != Ok(0.0))))
+    });
+    rated.max_by_key(|(specific, _)| *specific).is_some_and(|(_, admitted)| admitted)
 }
 
 /// Whether the body says that it is JSON, or does not say what it is.
@@ -47,7 +49,13 @@ mod tests {
         ] {
             assert!(admits_event_stream(&headers(&ACCEPT, values)), "{values:?}");
         }
-        for values in [&["application/json"][..], &["text/html"], &["text/event-stream;q=0"], &[""]] {
+        for values in [
+            &["application/json"][..],
+            &["text/html"],
+            &["text/event-stream;q=0"],
+            &["text/event-stream;q=0, */*;q=0.1"],
+            &[""],
+        ] {
             assert!(!admits_event_stream(&headers(&ACCEPT, values)), "{values:?}");
         }
     }

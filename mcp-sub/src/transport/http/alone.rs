@@ -17,11 +17,11 @@ use super::{
     body::Body,
     discover,
     gate::{self, BoxError},
-    listen::listen,
-    source,
+    listen, source,
 };
 use crate::{
     handler::SubscriptionHandler,
+    listen::ListenRequest,
     protocol::{DISCOVER, LISTEN, VERSION, error::Error, request::Message},
     rejection::Rejection,
     subscriptions::Subscriptions,
@@ -101,11 +101,16 @@ where
     let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
     let request = match Message::of(gate::parse(&body)?, settings.limits.id_bytes)? {
         Message::Request(request) => request,
-        Message::Notification(_) => return Ok(answer::accepted()),
+        Message::Notification => return Ok(answer::accepted()),
     };
-    gate::check(&parts.headers, &request)?;
+    let meta = gate::check(&parts.headers, &request)?;
     match &*request.method {
-        LISTEN => listen(subscriptions, parts, &request, H::DECLARED).await,
+        LISTEN => {
+            let filter = listen::asked(settings, &parts.headers, &request)?;
+            let admission = listen::admit(subscriptions, &request)?;
+            let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
+            listen::open(subscriptions, admission, request, filter, H::DECLARED).await
+        }
         DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, H::DECLARED))),
         method => match discover::empty_list(settings, H::DECLARED, method) {
             Some(list) => Ok(answer::result(&request.id, &list)),

@@ -60,7 +60,7 @@ impl From<Malformed> for Refusal {
 /// The response of a request that succeeded.
 pub(super) fn result<B>(id: &RequestId, result: &Value) -> Response<Body<B>> {
     let mut out = BytesMut::new();
-    message::result(&mut out, id, result);
+    message::result(&mut out, id, &result.to_string());
     json(StatusCode::OK, out.freeze())
 }
 

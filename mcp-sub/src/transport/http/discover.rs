@@ -1,10 +1,10 @@
 //! What a server says of itself.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
     kind::{KINDS, Kinds},
-    protocol::{VERSION, meta},
+    protocol::{VERSION, meta, object::Object},
     settings::Settings,
 };
 
@@ -55,30 +55,71 @@ fn complete(settings: &Settings, ttl_ms: u64) -> Value {
     result
 }
 
-/// Which kinds a server that advertises `capabilities` can carry at all: those of the families that it has.
-pub(super) fn carried(capabilities: &Value) -> Kinds {
-    let has_family = |index: &usize| capabilities[KINDS[*index].family].is_object();
-    (0..KINDS.len()).filter(has_family).map(Kinds::at).fold(Kinds::NONE, Kinds::union)
+/// The inner server's discover result with our flags in it.
+#[derive(Debug)]
+pub(super) struct Merged {
+    /// JSON. Whatever is not about subscriptions is as the inner server wrote it.
+    pub(super) result: String,
+    /// The kinds of the families that the inner server has: only those can be honoured.
+    pub(super) carried: Kinds,
 }
 
-/// Puts `kinds` in the place of all that the inner server says about subscriptions in its discover result. Returns what
-/// it carries, and whether anyone may keep that.
-pub(super) fn merge(result: &mut Value, kinds: Kinds) -> Option<(Kinds, bool)> {
-    let result = result.as_object_mut()?;
-    let capabilities = result.get_mut("capabilities").filter(|capabilities| capabilities.is_object())?;
-    let carried = carried(capabilities);
-    for index in carried.indices() {
-        let family = capabilities.get_mut(KINDS[index].family).and_then(Value::as_object_mut)?;
-        if kinds.contains(Kinds::at(index)) {
-            family.insert(KINDS[index].flag.into(), json!(true));
-        } else {
-            family.remove(KINDS[index].flag);
+/// Puts `kinds` in the place of all that the inner server says about subscriptions. `None`: this is no discover result.
+///
+/// A family that it does not advertise is not added. The time to live is the smaller one; the scope stays, since ours is
+/// the widest.
+pub(super) fn merge(result: &RawValue, kinds: Kinds) -> Option<Merged> {
+    let result = Object::of(result)?;
+    let advertised = Object::of(result.get("capabilities")?)?;
+    let mut carried = Kinds::NONE;
+    let mut capabilities = Members::of(&advertised);
+    for (index, kind) in KINDS.iter().enumerate() {
+        let Some(mut family) = capabilities.object(kind.family) else { continue };
+        carried = carried.union(Kinds::at(index));
+        family.set(kind.flag, kinds.contains(Kinds::at(index)).then(|| "true".into()));
+        capabilities.set(kind.family, Some(family.to_json()));
+    }
+    let ttl = result.get("ttlMs").and_then(|json| json.get().parse::<u64>().ok()).unwrap_or(0);
+    let mut result = Members::of(&result);
+    result.set("capabilities", Some(capabilities.to_json()));
+    result.set("ttlMs", Some(ttl.min(TTL_MS).to_string()));
+    Some(Merged { result: result.to_json(), carried })
+}
+
+/// The members of an object as JSON, each name once, to be changed and written again.
+struct Members(Vec<(String, String)>);
+
+impl Members {
+    fn of(object: &Object<'_>) -> Self {
+        let mut members = Self(Vec::new());
+        for (name, json) in &object.members {
+            members.set(name, Some(json.get().into()));
+        }
+        members
+    }
+
+    /// The member `name`, if it is an object.
+    fn object(&self, name: &str) -> Option<Self> {
+        let (_, json) = self.0.iter().find(|(member, _)| member == name)?;
+        let object: Object<'_> = serde_json::from_str(json).ok()?;
+        Some(Self::of(&object))
+    }
+
+    /// Sets the member, in its place if it is there, or takes it out.
+    fn set(&mut self, name: &str, json: Option<String>) {
+        let place = self.0.iter().position(|(member, _)| member == name);
+        match (place, json) {
+            (Some(place), Some(json)) => self.0[place].1 = json,
+            (Some(place), None) => drop(self.0.remove(place)),
+            (None, Some(json)) => self.0.push((name.into(), json)),
+            (None, None) => {}
         }
     }
-    let ttl = result.get("ttlMs").and_then(Value::as_u64).unwrap_or(0).min(TTL_MS);
-    result.insert("ttlMs".into(), json!(ttl));
-    let public = result.get("cacheScope") == Some(&json!("public"));
-    Some((carried, public))
+
+    fn to_json(&self) -> String {
+        let members = self.0.iter().map(|(name, json)| format!("{}:{json}", json!(name)));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
 }
 
 #[cfg(test)]
@@ -104,27 +145,37 @@ mod tests {
         }
     }
 
+    fn merged(json: &str, kinds: Kinds) -> Option<Merged> {
+        merge(serde_json::from_str(json).unwrap(), kinds)
+    }
+
     #[test]
-    fn the_inner_servers_flags_are_replaced_and_its_families_stay() {
-        let mut result = json!({"capabilities": {"tools": {"listChanged": true, "x": 1}, "resources": {}, "logging": {}},
-            "ttlMs": 900_000, "cacheScope": "private", "instructions": "i"});
+    fn the_inner_servers_flags_are_replaced_and_all_else_stays_to_the_letter() {
         let ours = Kinds::RESOURCES_UPDATED.union(Kinds::PROMPTS_LIST_CHANGED);
-        let (carried, public) = merge(&mut result, ours).unwrap();
+        let Merged { result, carried } = merged(
+            r#"{"x":1e400,"capabilities":{"tools":{"listChanged":true,"n":12345678901234567890123},"resources":{"listChanged":1},"logging":{}},"ttlMs":900000,"cacheScope":"private"}"#,
+            ours,
+        )
+        .unwrap();
         assert_eq!(carried, (0..4).filter(|i| *i != 1).map(Kinds::at).fold(Kinds::NONE, Kinds::union));
-        assert!(!public);
         assert_eq!(
             result,
-            json!({"capabilities": {"tools": {"x": 1}, "resources": {"subscribe": true}, "logging": {}},
-                "ttlMs": TTL_MS, "cacheScope": "private", "instructions": "i"})
+            r#"{"x":1e400,"capabilities":{"tools":{"n":12345678901234567890123},"resources":{"subscribe":true},"logging":{}},"ttlMs":300000,"cacheScope":"private"}"#
+        );
+        let smaller = merged(r#"{"capabilities":{},"ttlMs":7}"#, ours).unwrap();
+        assert_eq!(
+            (smaller.result.as_str(), smaller.carried),
+            (r#"{"capabilities":{},"ttlMs":7}"#, Kinds::NONE)
         );
     }
 
     #[test]
-    fn an_answer_of_another_shape_is_left_alone() {
-        for mut result in [json!(null), json!([]), json!({}), json!({"capabilities": 1})] {
-            let before = result.clone();
-            assert!(merge(&mut result, Kinds::TOOLS_LIST_CHANGED).is_none());
-            assert_eq!(result, before);
+    fn an_answer_of_another_shape_is_no_discover_result() {
+        for json in ["null", "[]", "{}", r#"{"capabilities":1}"#] {
+            assert!(merged(json, Kinds::TOOLS_LIST_CHANGED).is_none(), "{json}");
         }
+        // A family that is no object is not there.
+        let odd = merged(r#"{"capabilities":{"tools":true}}"#, Kinds::TOOLS_LIST_CHANGED).unwrap();
+        assert_eq!(odd.carried, Kinds::NONE);
     }
 }

@@ -4,12 +4,12 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, header::HeaderMap};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::{json, value::RawValue};
+use serde_json::{Map, json, value::RawValue};
 
 use super::{accept, answer::Refusal};
 use crate::protocol::{
     VERSION,
-    error::{Error, code},
+    error::{Error, Shown, code},
     request::{Request, syntax},
 };
 
@@ -54,33 +54,36 @@ pub(super) fn parse(body: &[u8]) -> Result<&RawValue, Refusal> {
     syntax(body).map_err(|error| Refusal::bad_request(None, error))
 }
 
-/// The headers that mirror the body, and the fields of `_meta`, in the order in which they are judged.
+/// The headers that mirror the body, and the fields of `_meta`, in the order in which they are judged. Returns `_meta`.
 ///
 /// Specification: [Streamable HTTP, Request Metadata][spec].
 ///
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
-pub(super) fn check(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Refusal> {
-    let mismatch = |message: String| Err(Error::header_mismatch(message));
-    let checked = || {
-        let body = request.version();
-        match single(headers, &PROTOCOL_VERSION) {
-            Value::Missing if request.method == "initialize" => return Err(handshake(request)),
-            Value::Missing => return mismatch("the header `MCP-Protocol-Version` is missing".into()),
-            Value::Ambiguous => return mismatch("the header `MCP-Protocol-Version` is not one text".into()),
-            Value::One(version) => match body {
-                Some(body) if body != version => {
-                    return mismatch(format!(
-                        "the header `MCP-Protocol-Version: {version}` differs from {body:?} in the body's `_meta`"
-                    ));
-                }
-                _ if version != VERSION => return Err(Error::unsupported_version(Some(version))),
-                _ => {}
-            },
-        }
-        mirrored(headers, "Mcp-Method", &METHOD, &request.method)?;
-        request.check_meta()
-    };
-    checked().map_err(|error| Refusal::bad_request(Some(&request.id), error))
+pub(super) fn check(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+) -> Result<Map<String, serde_json::Value>, Refusal> {
+    let checked = check_version(headers, request)
+        .and_then(|()| mirrored(headers, "Mcp-Method", &METHOD, &request.method, |value| Some(value.into())))
+        .and_then(|()| request.check_meta());
+    checked.map_err(|error| Refusal::bad_request(Some(&request.id), error))
+}
+
+fn check_version(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Error> {
+    match single(headers, &PROTOCOL_VERSION) {
+        Value::Missing if request.method == "initialize" => Err(handshake(request)),
+        Value::Missing => Err(missing("MCP-Protocol-Version")),
+        Value::Ambiguous => Err(ambiguous("MCP-Protocol-Version")),
+        Value::One(version) => match request.version() {
+            Some(body) if body != version => Err(Error::header_mismatch(format!(
+                "the header `MCP-Protocol-Version: {}` differs from `{}` in the body's `_meta`",
+                Shown(version),
+                Shown(&body)
+            ))),
+            _ if version != VERSION => Err(Error::unsupported_version(Some(version))),
+            _ => Ok(()),
+        },
+    }
 }
 
 /// `Mcp-Name`, where it is required.
@@ -91,9 +94,14 @@ pub(super) fn check_name(headers: &HeaderMap, request: &Request<'_>) -> Result<(
         _ => return Ok(()),
     };
     // Without the member there is nothing to mirror; the inner server says what is wrong.
-    let Some(name) = request.params.as_ref().and_then(|params| params.str(source)) else { return Ok(()) };
-    mirrored(headers, "Mcp-Name", &NAME, &name)
-        .map_err(|error| Refusal::bad_request(Some(&request.id), error))
+    if request.params.as_ref().is_none_or(|params| params.get(source).is_none()) {
+        return Ok(());
+    }
+    let checked = match request.params.as_ref().and_then(|params| params.str(source)) {
+        Some(name) => mirrored(headers, "Mcp-Name", &NAME, &name, decoded),
+        None => Err(Error::invalid_params(format!("`{source}` must be a string"))),
+    };
+    checked.map_err(|error| Refusal::bad_request(Some(&request.id), error))
 }
 
 /// A client of an older revision begins with `initialize`: it learns which one is served.
@@ -102,15 +110,32 @@ fn handshake(request: &Request<'_>) -> Error {
     Error::unsupported_version(requested.as_deref())
 }
 
-fn mirrored(headers: &HeaderMap, shown: &str, name: &HeaderName, body: &str) -> Result<(), Error> {
+/// Whether the header `name` has what `body` has, once it is decoded.
+fn mirrored(
+    headers: &HeaderMap,
+    shown: &str,
+    name: &HeaderName,
+    body: &str,
+    decode: impl FnOnce(&str) -> Option<String>,
+) -> Result<(), Error> {
     match single(headers, name) {
-        Value::Missing => Err(Error::header_mismatch(format!("the header `{shown}` is missing"))),
-        Value::Ambiguous => Err(Error::header_mismatch(format!("the header `{shown}` is not one text"))),
-        Value::One(value) if decoded(value).as_deref() == Some(body) => Ok(()),
+        Value::Missing => Err(missing(shown)),
+        Value::Ambiguous => Err(ambiguous(shown)),
+        Value::One(value) if decode(value).as_deref() == Some(body) => Ok(()),
         Value::One(value) => Err(Error::header_mismatch(format!(
-            "the header `{shown}: {value}` differs from {body:?} in the body"
+            "the header `{shown}: {}` differs from `{}` in the body",
+            Shown(value),
+            Shown(body)
         ))),
     }
+}
+
+fn missing(header: &str) -> Error {
+    Error::header_mismatch(format!("the header `{header}` is missing"))
+}
+
+fn ambiguous(header: &str) -> Error {
+    Error::header_mismatch(format!("the header `{header}` is not one text"))
 }
 
 enum Value<'a> {

@@ -2,28 +2,27 @@
 
 use std::{
     future::poll_fn,
-    sync::{Arc, Mutex},
-    time::Duration,
+    pin::pin,
+    sync::{Arc, Once},
 };
 
 use bytes::{Bytes, BytesMut};
 use http::{
     HeaderValue, Request, Response, StatusCode,
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING, WWW_AUTHENTICATE,
+        ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, RETRY_AFTER,
+        TRANSFER_ENCODING, WWW_AUTHENTICATE,
     },
     request::Parts,
     response,
 };
-use http_body_util::{BodyExt, Limited};
-use serde_json::Value;
-use tokio::time::Instant;
+use serde_json::value::RawValue;
 use tower_service::Service;
 
 use super::{
     answer::Refusal,
     body::Body,
-    discover,
+    discover::{self, Merged},
     gate::{BoxError, METHOD, NAME},
     request_body::RequestBody,
 };
@@ -34,12 +33,24 @@ use crate::{
         error::{Error, code},
         id::RequestId,
         message,
+        object::Object,
         request::Request as McpRequest,
     },
     rejection::Rejection,
     settings::Settings,
-    sync::lock,
 };
+
+/// The largest answer to `server/discover` that is read.
+const ANSWER: usize = 4 * 1024 * 1024;
+
+/// What no longer describes a body that was changed.
+const OF_THE_BODY: [HeaderName; 5] = [
+    CONTENT_LENGTH,
+    TRANSFER_ENCODING,
+    ETAG,
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("repr-digest"),
+];
 
 /// Why a request came to nothing.
 pub(super) enum Stop<E> {
@@ -54,19 +65,18 @@ impl<E> From<Refusal> for Stop<E> {
     }
 }
 
-/// What the inner server can carry, as long as its answer may be kept.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Carried(Arc<Mutex<Option<(Kinds, Instant)>>>);
-
-impl Carried {
-    fn get(&self) -> Option<Kinds> {
-        lock(&self.0).filter(|(_, until)| Instant::now() < *until).map(|(carried, _)| carried)
-    }
-}
-
 pub(super) struct Inner<S> {
     pub(super) service: S,
-    pub(super) carried: Carried,
+    /// Whether it was said already that something declared cannot be honoured.
+    pub(super) warned: Arc<Once>,
+}
+
+/// The inner server's answer to `server/discover`.
+struct Answer {
+    parts: response::Parts,
+    body: Bytes,
+    /// The JSON-RPC response in it, if there is one.
+    response: Option<Box<RawValue>>,
 }
 
 impl<S> Inner<S> {
@@ -96,7 +106,7 @@ impl<S> Inner<S> {
         mut parts: Parts,
         body: Bytes,
         request: &McpRequest<'_>,
-        limit: usize,
+        settings: &Settings,
         declared: Kinds,
     ) -> Result<Response<Body<R>>, Stop<S::Error>>
     where
@@ -106,22 +116,22 @@ impl<S> Inner<S> {
     {
         // The answer has to be readable here.
         parts.headers.remove(ACCEPT_ENCODING);
-        let (mut parts, body) = self.answer(parts, body, &request.id, limit).await?;
-        let result = result_of(&parts.headers, &body);
-        let Some((result, _)) = result.and_then(|result| self.merged(result, declared)) else {
-            return Ok(Response::from_parts(parts, Body::answer(body)));
-        };
-        for name in [CONTENT_LENGTH, TRANSFER_ENCODING] {
-            parts.headers.remove(name);
+        let mut answer = self.ask(parts, body, &request.id, settings).await?;
+        let merged = self.merged(&answer, declared);
+        for name in OF_THE_BODY {
+            answer.parts.headers.remove(name);
         }
-        parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let Some(Merged { result, .. }) = merged else {
+            return Ok(Response::from_parts(answer.parts, Body::answer(answer.body)));
+        };
+        answer.parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut out = BytesMut::new();
         message::result(&mut out, &request.id, &result);
-        Ok(Response::from_parts(parts, Body::answer(out.freeze())))
+        Ok(Response::from_parts(answer.parts, Body::answer(out.freeze())))
     }
 
-    /// What the inner server can carry for the caller of `request`. Asks it, unless it said so before to anybody. A
-    /// caller that it does not talk to gets no stream either.
+    /// What the inner server can carry, for the caller of `request`: it is asked in that caller's name, each time, since
+    /// it may answer each caller differently. A caller that it refuses gets no stream either.
     pub(super) async fn carried<B, R>(
         mut self,
         parts: &Parts,
@@ -134,75 +144,86 @@ impl<S> Inner<S> {
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
-        if let Some(carried) = self.carried.get() {
+        let body = discover_request(request);
+        let answer = self.ask(discover_parts(parts), body, &request.id, settings).await?;
+        if let Some(Merged { carried, .. }) = self.merged(&answer, declared) {
             return Ok(carried);
         }
-        let limit = settings.limits.body.unwrap_or(1024 * 1024);
-        let body = discover_request(request);
-        let asked = self.answer(discover_parts(parts), body, &request.id, limit);
-        let answer = tokio::time::timeout(settings.limits.subscribe_timeout, asked).await;
-        let known = match answer {
-            Ok(Ok((parts, _)))
-                if matches!(parts.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) =>
-            {
-                return Err(denied(parts, &request.id).into());
-            }
-            Ok(Ok((parts, body))) => {
-                result_of(&parts.headers, &body).and_then(|result| self.merged(result, declared))
-            }
-            Ok(Err(Stop::Failed(error))) => return Err(Stop::Failed(error)),
-            Ok(Err(Stop::Refused(_))) | Err(_) => None,
-        };
-        let Some((_, carried)) = known else {
-            tracing::warn!(
-                "the inner server does not answer `server/discover`: all that is declared is honoured"
-            );
+        let error = answer.error();
+        if error.as_ref().is_some_and(|error| error.code == code::METHOD_NOT_FOUND) {
+            self.warned.call_once(|| {
+                tracing::warn!("the inner server has no `server/discover`: all that is declared is honoured");
+            });
             return Ok(declared);
-        };
-        Ok(carried)
+        }
+        Err(refused(&answer.parts, error, &request.id).into())
     }
 
-    /// Calls the inner server, and reads its answer up to `limit` bytes.
-    async fn answer<B, R>(
+    /// Calls the inner server, and reads its answer, up to the response in it.
+    async fn ask<B, R>(
         &mut self,
         parts: Parts,
         body: Bytes,
         id: &RequestId,
-        limit: usize,
-    ) -> Result<(response::Parts, Bytes), Stop<S::Error>>
+        settings: &Settings,
+    ) -> Result<Answer, Stop<S::Error>>
     where
         S: Service<Request<RequestBody<B>>, Response = Response<R>>,
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
-        let (parts, body) = self.call(parts, RequestBody::buffered(body)).await?.into_parts();
-        match Limited::new(body, limit).collect().await {
-            Ok(body) => Ok((parts, body.to_bytes())),
-            Err(error) => {
-                tracing::error!(%error, "the inner server's answer to `server/discover` cannot be read");
-                let error = Error::new(code::INTERNAL_ERROR, "the inner server's answer cannot be read");
-                let rejection = Rejection::from_error(StatusCode::BAD_GATEWAY, error);
-                Err(Refusal::new(Some(id.clone()), rejection).into())
-            }
-        }
+        let asked = async {
+            let (parts, body) = self.call(parts, RequestBody::buffered(body)).await?.into_parts();
+            Ok(read(&parts.headers, body).await.map(|(body, response)| Answer { parts, body, response }))
+        };
+        let (status, problem) = match tokio::time::timeout(settings.limits.subscribe_timeout, asked).await {
+            Ok(Ok(Ok(answer))) => return Ok(answer),
+            Ok(Err(stop)) => return Err(stop),
+            Ok(Ok(Err(problem))) => (StatusCode::BAD_GATEWAY, problem),
+            Err(_) => (StatusCode::GATEWAY_TIMEOUT, "it does not come".into()),
+        };
+        tracing::error!(%problem, "the inner server's answer to `server/discover` cannot be read");
+        let error = Error::new(code::INTERNAL_ERROR, "the inner server's answer cannot be read");
+        Err(Refusal::new(Some(id.clone()), Rejection::from_error(status, error)).into())
     }
 
-    /// The result with our flags, and what the inner server carries. Remembers that, if anyone may.
-    fn merged(&self, mut result: Value, declared: Kinds) -> Option<(Value, Kinds)> {
-        let (carried, public) = discover::merge(&mut result, declared)?;
-        let missing = declared.difference(carried);
-        let ttl = Duration::from_millis(result["ttlMs"].as_u64().unwrap_or(0));
+    fn merged(&self, answer: &Answer, declared: Kinds) -> Option<Merged> {
+        let response = Object::of(answer.response.as_ref()?)?;
+        let merged = discover::merge(response.get("result")?, declared)?;
+        let missing = declared.difference(merged.carried);
         if !missing.is_empty() {
-            tracing::warn!(
-                ?missing,
-                "declared, but the inner server does not advertise the family: never honoured"
-            );
+            self.warned.call_once(|| {
+                tracing::warn!(
+                    ?missing,
+                    "declared, but the inner server does not advertise the family: never honoured"
+                );
+            });
         }
-        if public && !ttl.is_zero() {
-            *lock(&self.carried.0) = Some((carried, Instant::now() + ttl));
-        }
-        Some((result, carried))
+        Some(merged)
     }
+}
+
+impl Answer {
+    fn error(&self) -> Option<Error> {
+        let error: serde_json::Value = serde_json::from_str(self.response.as_ref()?.get()).ok()?;
+        let error = error.get("error")?;
+        let (code, message) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
+        Some(Error { code, message: message.into(), data: error.get("data").cloned() })
+    }
+}
+
+/// The inner server's refusal, as the answer to a listen.
+fn refused(answer: &response::Parts, error: Option<Error>, id: &RequestId) -> Refusal {
+    let is_error = answer.status.is_client_error() || answer.status.is_server_error();
+    let status = if is_error { answer.status } else { StatusCode::BAD_GATEWAY };
+    let unknown = || Error::new(code::INTERNAL_ERROR, "the inner server does not say what it has");
+    let mut rejection = Rejection::from_error(status, error.unwrap_or_else(unknown));
+    for name in [WWW_AUTHENTICATE, RETRY_AFTER] {
+        for value in answer.headers.get_all(&name) {
+            rejection = rejection.with_header(name.clone(), value.clone());
+        }
+    }
+    Refusal::new(Some(id.clone()), rejection)
 }
 
 /// `server/discover` in the name of the caller of `request`.
@@ -222,76 +243,95 @@ fn discover_parts(listen: &Parts) -> Parts {
     parts
 }
 
-/// The inner server's refusal, as the answer to a listen.
-fn denied(mut answer: response::Parts, id: &RequestId) -> Refusal {
-    let error = Error::new(code::INTERNAL_ERROR, "the inner server refuses this caller");
-    let mut rejection = Rejection::from_error(answer.status, error);
-    if let Some(challenge) = answer.headers.remove(WWW_AUTHENTICATE) {
-        rejection = rejection.with_header(WWW_AUTHENTICATE, challenge);
+/// Reads a body to its end, or up to the response where that comes in a stream of events, which may stay open.
+async fn read<R>(headers: &HeaderMap, body: R) -> Result<(Bytes, Option<Box<RawValue>>), BoxError>
+where
+    R: http_body::Body<Data = Bytes>,
+    R::Error: Into<BoxError>,
+{
+    let is_events = media_type(headers).eq_ignore_ascii_case("text/event-stream");
+    let mut body = pin!(body);
+    let mut read = BytesMut::new();
+    while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+        let Ok(data) = frame.map_err(Into::into)?.into_data() else { continue };
+        if read.len() + data.len() > ANSWER {
+            return Err(format!("it has more than {ANSWER} bytes").into());
+        }
+        read.extend_from_slice(&data);
+        if is_events && let Some(response) = response_in_events(&read) {
+            return Ok((read.freeze(), Some(response)));
+        }
     }
-    Refusal::new(Some(id.clone()), rejection)
+    let response = response(&read);
+    Ok((read.freeze(), response))
 }
 
-/// The `result` of a JSON-RPC response, sent as JSON or as server-sent events.
-fn result_of(headers: &HeaderMap, body: &[u8]) -> Option<Value> {
-    let media = headers.get(CONTENT_TYPE)?.to_str().ok()?.split(';').next()?.trim();
-    if media.eq_ignore_ascii_case("application/json") {
-        return take_result(body);
-    }
-    if media.eq_ignore_ascii_case("text/event-stream") {
-        return events(std::str::from_utf8(body).ok()?).iter().find_map(|data| take_result(data));
+fn media_type(headers: &HeaderMap) -> &str {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim()
+}
+
+/// `json`, if it is a JSON-RPC response.
+fn response(json: &[u8]) -> Option<Box<RawValue>> {
+    let json: Box<RawValue> = serde_json::from_slice(json).ok()?;
+    let object = Object::of(&json)?;
+    let is_response = object.get("result").or_else(|| object.get("error")).is_some();
+    is_response.then_some(json)
+}
+
+/// The first response among the events that have come so far.
+fn response_in_events(bytes: &[u8]) -> Option<Box<RawValue>> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        // What comes next may complete it.
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?,
+    };
+    let mut data = String::new();
+    for line in text.lines() {
+        if let Some(value) = line.strip_prefix("data:") {
+            data.push_str(value.strip_prefix(' ').unwrap_or(value));
+            data.push('\n');
+        } else if line.is_empty() {
+            if let Some(response) = response(data.as_bytes()) {
+                return Some(response);
+            }
+            data.clear();
+        }
     }
     None
 }
 
-fn take_result(json: &[u8]) -> Option<Value> {
-    let mut response: Value = serde_json::from_slice(json).ok()?;
-    response.get_mut("result").map(Value::take)
-}
-
-/// The data of each event.
-fn events(text: &str) -> Vec<BytesMut> {
-    let mut events = vec![BytesMut::new()];
-    for line in text.lines() {
-        let last = events.last_mut().expect("it begins with one");
-        if let Some(data) = line.strip_prefix("data:") {
-            last.extend_from_slice(data.strip_prefix(' ').unwrap_or(data).as_bytes());
-            last.extend_from_slice(b"\n");
-        } else if line.is_empty() && !last.is_empty() {
-            events.push(BytesMut::new());
-        }
-    }
-    events
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn result(media: &'static str, body: &str) -> Option<Value> {
-        let headers = [(CONTENT_TYPE, HeaderValue::from_static(media))].into_iter().collect();
-        result_of(&headers, body.as_bytes())
+    const RESPONSE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#;
+
+    #[test]
+    fn the_response_is_found_among_events() {
+        let found = |text: &str| response_in_events(text.as_bytes()).map(|json| json.get().to_owned());
+        let events = format!(": hi\n\nid: 0\nretry: 3000\ndata:\n\nevent: message\ndata: {RESPONSE}\n\n");
+        assert_eq!(found(&events).as_deref(), Some(RESPONSE));
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
+        assert_eq!(found(&format!("data: {note}\n\ndata: {RESPONSE}\r\n\r\n")).as_deref(), Some(RESPONSE));
+        let lines = "data: {\"jsonrpc\":\"2.0\",\r\ndata: \"error\":7}\r\n\r\n";
+        assert!(found(lines).is_some());
+        assert_eq!(found(&format!("data: {RESPONSE}\n")), None, "the event is not complete");
+        assert_eq!(found(": nothing\n\n"), None);
     }
 
     #[test]
-    fn the_result_is_found_in_json_and_in_events() {
-        let response = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1}}"#;
-        assert_eq!(result("application/json; charset=utf-8", response), Some(json!({"a": 1})));
-        let events = format!(": hi\n\nid: 0\nretry: 3000\ndata:\n\nevent: message\ndata: {response}\n\n");
-        assert_eq!(result("text/event-stream", &events), Some(json!({"a": 1})));
-        let lines = "data: {\"jsonrpc\":\"2.0\",\r\ndata: \"result\":7}\r\n\r\n";
-        assert_eq!(result("text/event-stream", lines), Some(json!(7)));
+    fn half_a_character_waits_for_the_other_half() {
+        let mut bytes = format!("data: {RESPONSE}\n\n: ").into_bytes();
+        bytes.push(0xc3);
+        assert!(response_in_events(&bytes).is_some());
     }
 
     #[test]
-    fn what_is_no_result_is_left_alone() {
-        assert_eq!(
-            result("application/json", r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#),
-            None
-        );
-        assert_eq!(result("text/plain", r#"{"result":1}"#), None);
-        assert_eq!(result("text/event-stream", ": nothing\n\n"), None);
+    fn what_is_no_response_is_none() {
+        for json in [r#"{"jsonrpc":"2.0","method":"x"}"#, "[]", "", "x"] {
+            assert!(response(json.as_bytes()).is_none(), "{json}");
+        }
+        assert!(response(br#"{"error":{"code":1,"message":""}}"#).is_some());
     }
 }

@@ -4,11 +4,12 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
+    sync::{Arc, Once},
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use http::{Method, Request, Response, request::Parts};
+use http::{Method, Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -16,16 +17,17 @@ use super::{
     answer::{self, Refusal},
     body::Body,
     gate::{self, BoxError, PROTOCOL_VERSION},
-    inner::{Carried, Inner, Stop},
-    listen::listen,
+    inner::{Inner, Stop},
+    listen,
     request_body::RequestBody,
     source,
 };
 use crate::{
     handler::SubscriptionHandler,
+    listen::ListenRequest,
     protocol::{
         DISCOVER, LISTEN, VERSION,
-        request::{Malformed, Message},
+        request::{Message, names_version},
     },
     subscriptions::Subscriptions,
 };
@@ -42,7 +44,9 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// - `subscriptions/listen` is answered here.
     /// - In the inner server's answer to `server/discover` the flags about subscriptions (`listChanged`, `subscribe`)
     ///   are replaced by what this handler declares. A family, such as `prompts`, that the inner server does not
-    ///   advertise is neither added nor honoured.
+    ///   advertise is neither added nor honoured: before a stream opens, the inner server is asked in the name of the
+    ///   caller. Whom it refuses, and where it does not answer, no stream opens either. Only of one that knows no
+    ///   `server/discover` all that is declared is taken for granted.
     /// - A message that says it is of revision 2026-07-28, in its header or in its `_meta`, has to be right about it:
     ///   headers and body must agree. What does not get the specification's answer, and the inner server never sees it.
     /// - `Host`, `Origin` and JSON syntax hold for everything.
@@ -52,7 +56,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// A publisher that changes what the inner server lists calls [`publish`](Self::publish) after the change can be
     /// read.
     pub fn layer<S>(&self, inner: S) -> Layered<H, S> {
-        Layered { subscriptions: self.clone(), inner, carried: Carried::default() }
+        Layered { subscriptions: self.clone(), inner, warned: Arc::new(Once::new()) }
     }
 }
 
@@ -68,7 +72,7 @@ impl<H: SubscriptionHandler, S> Layer<S> for Subscriptions<H> {
 pub struct Layered<H: SubscriptionHandler, S> {
     subscriptions: Subscriptions<H>,
     inner: S,
-    carried: Carried,
+    warned: Arc<Once>,
 }
 
 impl<H: SubscriptionHandler, S: Clone> Clone for Layered<H, S> {
@@ -76,7 +80,7 @@ impl<H: SubscriptionHandler, S: Clone> Clone for Layered<H, S> {
         Self {
             subscriptions: self.subscriptions.clone(),
             inner: self.inner.clone(),
-            carried: self.carried.clone(),
+            warned: self.warned.clone(),
         }
     }
 }
@@ -109,7 +113,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let subscriptions = self.subscriptions.clone();
-        let inner = Inner { service: self.inner.clone(), carried: self.carried.clone() };
+        let inner = Inner { service: self.inner.clone(), warned: self.warned.clone() };
         Box::pin(async move {
             match serve(&subscriptions, inner, request).await {
                 Err(Stop::Refused(refusal)) => Ok(refusal.into_response()),
@@ -139,39 +143,28 @@ where
     if parts.method != Method::POST {
         return inner.pass(parts, RequestBody::passed(body)).await;
     }
-    let limit = settings.limits.body.unwrap_or(BODY);
-    let body = gate::collect(body, limit).await?;
+    let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
     let json = gate::parse(&body)?;
-    let message = Message::of(json, settings.limits.id_bytes);
-    if !is_modern(&parts, &message, &body) {
+    let named = names_version(json).map_err(|error| Refusal::bad_request(None, error))?;
+    if !named && !parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
         return inner.pass(parts, RequestBody::buffered(body)).await;
     }
     gate::content_type(&parts.headers)?;
-    let request = match message.map_err(Refusal::from)? {
+    let request = match Message::of(json, settings.limits.id_bytes).map_err(Refusal::from)? {
         Message::Request(request) => request,
-        Message::Notification(_) => return Ok(answer::accepted()),
+        Message::Notification => return Ok(answer::accepted()),
     };
-    gate::check(&parts.headers, &request)?;
+    let meta = gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
     match &*request.method {
         LISTEN => {
+            let filter = listen::asked(settings, &parts.headers, &request)?;
+            let admission = listen::admit(subscriptions, &request)?;
             let carried = inner.carried(&parts, &request, settings, H::DECLARED).await?;
-            Ok(listen(subscriptions, parts, &request, carried).await?)
+            let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
+            Ok(listen::open(subscriptions, admission, request, filter, carried).await?)
         }
-        DISCOVER => inner.discover(parts, body.clone(), &request, limit, H::DECLARED).await,
+        DISCOVER => inner.discover(parts, body.clone(), &request, settings, H::DECLARED).await,
         _ => inner.pass(parts, RequestBody::buffered(body)).await,
-    }
-}
-
-/// Whether the message says that it is of revision 2026-07-28. One that cannot be read counts if it names it at all: two
-/// readers may make different things of it.
-fn is_modern(parts: &Parts, message: &Result<Message<'_>, Malformed>, body: &[u8]) -> bool {
-    if parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
-        return true;
-    }
-    match message {
-        Ok(Message::Request(request)) => request.version().as_deref() == Some(VERSION),
-        Ok(Message::Notification(version)) => version.as_deref() == Some(VERSION),
-        Err(_) => body.windows(VERSION.len()).any(|window| window == VERSION.as_bytes()),
     }
 }

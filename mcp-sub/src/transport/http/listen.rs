@@ -2,8 +2,7 @@
 
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName},
-    request::Parts,
+    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName},
 };
 
 use super::{
@@ -18,39 +17,54 @@ use crate::{
     listen::ListenRequest,
     protocol::{error::Error, filter::RequestedFilter, request::Request},
     rejection::Rejection,
-    subscriptions::{Listen, Subscriptions},
+    settings::Settings,
+    subscriptions::{Admission, Listen, Subscriptions},
 };
 
 /// Tells proxies such as nginx not to buffer.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Opens the stream that the request asks for. `allowed` is what this place can carry at all.
-pub(super) async fn listen<H: SubscriptionHandler, B>(
-    subscriptions: &Subscriptions<H>,
-    parts: Parts,
+/// What the request asks for, if it can be answered here.
+pub(super) fn asked(
+    settings: &Settings,
+    headers: &HeaderMap,
     request: &Request<'_>,
-    allowed: Kinds,
-) -> Result<Response<Body<B>>, Refusal> {
-    let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
-    if !accept::admits_event_stream(&parts.headers) {
+) -> Result<RequestedFilter, Refusal> {
+    if !accept::admits_event_stream(headers) {
         let error = Error::invalid_request(
             "a listen is answered as text/event-stream, which `Accept` does not admit",
         );
-        return Err(refuse(Rejection::from_error(StatusCode::NOT_ACCEPTABLE, error)));
+        let rejection = Rejection::from_error(StatusCode::NOT_ACCEPTABLE, error);
+        return Err(Refusal::new(Some(request.id.clone()), rejection));
     }
-    let settings = subscriptions.settings();
-    let params = request.params.as_ref();
-    let filter =
-        RequestedFilter::of(params.and_then(|params| params.get("notifications")), settings.limits.filter())
-            .map_err(|error| Refusal::bad_request(Some(&request.id), error))?;
-    let meta = params.and_then(|params| params.get("_meta")).map_or("{}", |meta| meta.get()).into();
-    let listen = Listen {
-        request: ListenRequest::new(request.id.clone(), parts.headers, parts.extensions, meta),
-        filter,
-        framing: SSE,
-    };
-    let stream = subscriptions.open(listen, allowed).await.map_err(refuse)?;
-    let mut response = Response::new(Body::events(Events::new(stream, settings.keep_alive)));
+    let notifications = request.params.as_ref().and_then(|params| params.get("notifications"));
+    RequestedFilter::of(notifications, settings.limits.filter())
+        .map_err(|error| Refusal::bad_request(Some(&request.id), error))
+}
+
+/// Makes room for the stream, or refuses the request.
+pub(super) fn admit<H: SubscriptionHandler>(
+    subscriptions: &Subscriptions<H>,
+    request: &Request<'_>,
+) -> Result<Admission, Refusal> {
+    subscriptions.admit().map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))
+}
+
+/// Opens the stream. `allowed` is what this place can carry at all.
+pub(super) async fn open<H: SubscriptionHandler, B>(
+    subscriptions: &Subscriptions<H>,
+    admission: Admission,
+    request: ListenRequest,
+    filter: RequestedFilter,
+    allowed: Kinds,
+) -> Result<Response<Body<B>>, Refusal> {
+    let id = request.id().clone();
+    let listen = Listen { request, filter, framing: SSE };
+    let stream = subscriptions
+        .open(admission, listen, allowed)
+        .await
+        .map_err(|rejection| Refusal::new(Some(id), rejection))?;
+    let mut response = Response::new(Body::events(Events::new(stream, subscriptions.settings().keep_alive)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use http::{
-    StatusCode, Uri,
+    StatusCode,
     header::{HOST, HeaderMap, ORIGIN},
     request::Parts,
     uri::Authority,
@@ -11,7 +11,7 @@ use http::{
 
 use super::answer::Refusal;
 use crate::{
-    protocol::error::Error,
+    protocol::error::{Error, Shown},
     settings::{Hosts, Settings},
 };
 
@@ -51,29 +51,44 @@ fn values<'a>(headers: &'a HeaderMap, name: &http::HeaderName) -> impl Iterator<
 
 fn forbidden(header: &str, value: Option<&str>, setting: &str) -> Refusal {
     let value = value.unwrap_or("that is not text");
-    let message =
-        format!("`{header}: {value}` is not served here; {setting} in the server's builder permits it");
+    let message = format!(
+        "`{header}: {}` is not served here; {setting} in the server's builder permits it",
+        Shown(value)
+    );
     Refusal::status(StatusCode::FORBIDDEN, Error::invalid_request(message))
 }
 
-fn is_allowed_host(hosts: &Hosts, host: &str) -> bool {
-    match hosts {
-        Hosts::Any => true,
-        Hosts::Loopback => host.parse::<Authority>().is_ok_and(|authority| is_loopback(authority.host())),
-        Hosts::Listed(listed) => {
-            let name = host.parse::<Authority>();
-            let name = name.as_ref().map_or(host, Authority::host);
-            listed
-                .iter()
-                .any(|allowed| allowed.eq_ignore_ascii_case(host) || allowed.eq_ignore_ascii_case(name))
+fn is_allowed_host(hosts: &Hosts, authority: &str) -> bool {
+    match (hosts, host(authority)) {
+        (Hosts::Any, _) => true,
+        (_, None) => false,
+        (Hosts::Loopback, Some(host)) => is_loopback(host),
+        (Hosts::Listed(listed), Some(host)) => {
+            let is =
+                |allowed: &String| [authority, host].iter().any(|text| allowed.eq_ignore_ascii_case(text));
+            listed.iter().any(is)
         }
     }
 }
 
+/// The host of `HOST` or `HOST:PORT`.
+fn host(authority: &str) -> Option<&str> {
+    let end = match authority.strip_prefix('[') {
+        Some(address) => address.find(']')? + 2,
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    let (host, port) = authority.split_at_checked(end)?;
+    let port_is_valid =
+        port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    (!host.is_empty() && !host.contains('@') && port_is_valid).then_some(host)
+}
+
 fn is_loopback_origin(origin: &str) -> bool {
-    origin.parse::<Uri>().is_ok_and(|uri| {
-        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some_and(is_loopback)
-    })
+    let authority = ["http://", "https://"].iter().find_map(|scheme| {
+        let (start, authority) = origin.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(authority)
+    });
+    authority.and_then(host).is_some_and(is_loopback)
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -94,9 +109,22 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.8.9.1:80", "[::1]", "[::1]:8000"] {
             assert!(is_allowed_host(&Hosts::Loopback, host), "{host}");
         }
-        for host in
-            ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "::1", "10.0.0.1", "a b"]
-        {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "::1",
+            "10.0.0.1",
+            "a b",
+            "evil@localhost",
+            "localhost:evil.example",
+            "localhost:99999",
+            "localhost:",
+            "[::1",
+            "[::1]x",
+            ":80",
+        ] {
             assert!(!is_allowed_host(&Hosts::Loopback, host), "{host}");
         }
     }
@@ -117,9 +145,18 @@ mod tests {
         for origin in ["http://127.0.0.1:8000", "https://localhost", "http://[::1]:3000"] {
             assert!(is_loopback_origin(origin), "{origin}");
         }
-        for origin in
-            ["null", "http://evil.example", "file://localhost", "localhost", "http://localhost.evil.example"]
-        {
+        for origin in [
+            "null",
+            "http://evil.example",
+            "file://localhost",
+            "localhost",
+            "http://localhost.evil.example",
+            "http://localhost:x.evil.example",
+            "http://evil@localhost",
+            "http://localhost/",
+            "http://",
+            "é",
+        ] {
             assert!(!is_loopback_origin(origin), "{origin}");
         }
     }

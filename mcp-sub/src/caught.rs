@@ -1,0 +1,88 @@
+//! A future of a user's, whose panics end nothing but itself.
+
+use std::{
+    any::Any,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use pin_project_lite::pin_project;
+
+/// What a panic left behind.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+pin_project! {
+    /// Resolves to what the future does, or to its panic. A panic in its destructor is caught as well.
+    pub(crate) struct Caught<F> {
+        // `None`: it is done. What it holds goes as soon as that is known.
+        #[pin]
+        future: Option<F>,
+    }
+
+    impl<F> PinnedDrop for Caught<F> {
+        fn drop(this: Pin<&mut Self>) {
+            this.clear();
+        }
+    }
+}
+
+impl<F> Caught<F> {
+    pub(crate) fn new(future: F) -> Self {
+        Self { future: Some(future) }
+    }
+
+    fn clear(self: Pin<&mut Self>) {
+        let mut future = self.project().future;
+        if catch_unwind(AssertUnwindSafe(|| future.set(None))).is_err() {
+            tracing::error!("a handler's method panicked while it was dropped");
+        }
+    }
+}
+
+impl<F: Future> Future for Caught<F> {
+    type Output = Result<F::Output, Panic>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = {
+            let Some(future) = self.as_mut().project().future.as_pin_mut() else { return Poll::Pending };
+            catch_unwind(AssertUnwindSafe(|| future.poll(cx)))
+        };
+        let outcome = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(panic) => Err(panic),
+        };
+        self.clear();
+        Poll::Ready(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("in drop");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_outcome_and_one_in_a_destructor_is_none() {
+        assert_eq!(Caught::new(async { 7 }).await.unwrap(), 7);
+        let bomb = Bomb;
+        let caught = Caught::new(async move {
+            let _bomb = bomb;
+            std::future::pending::<()>().await;
+        });
+        let mut caught = Box::pin(caught);
+        assert!(caught.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());
+        drop(caught);
+        let panicked: Result<(), Panic> =
+            Caught::new(async { assert!(std::hint::black_box(false), "in poll") }).await;
+        assert!(panicked.is_err());
+    }
+}
