@@ -121,12 +121,18 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Call it before the HTTP server's own graceful shutdown, which waits for open responses, and before the runtime
     /// ends. With axum:
     ///
-    /// ```ignore
+    /// ```
+    /// # use std::time::Duration;
+    /// # use mcp_sub::{SubscriptionHandler, Subscriptions};
+    /// # async fn serve<H: SubscriptionHandler>(subscriptions: Subscriptions<H>) -> std::io::Result<()> {
+    /// let app = axum::Router::new().route_service("/mcp", subscriptions.http());
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
     /// let stop = async move {
     ///     tokio::signal::ctrl_c().await.ok();
     ///     subscriptions.shutdown(Duration::from_secs(5)).await;
     /// };
     /// axum::serve(listener, app).with_graceful_shutdown(stop).await
+    /// # }
     /// ```
     ///
     /// A client that takes nothing keeps its connection, and so the HTTP server, after its stream was cut: bound that as

@@ -36,7 +36,8 @@ use crate::{
 const BODY: usize = 16 * 1024 * 1024;
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
-    /// Subscriptions over an MCP server that exists: any `tower` service that speaks Streamable HTTP, such as `rmcp`'s.
+    /// Subscriptions over an MCP server that exists: any `tower` service that speaks Streamable HTTP, such as `rmcp`'s
+    /// `StreamableHttpService`, with whatever settings.
     ///
     /// **Authentication belongs outside of this layer**: `subscriptions/listen` never reaches the inner server, so
     /// whatever the inner server checks, a listen is not checked by it.
