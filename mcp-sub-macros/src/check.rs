@@ -1,13 +1,15 @@
 //! What takes more than one method to see.
 
 use quote::ToTokens;
+use syn::{Type, parse_quote};
 
 use crate::{
     errors::Errors,
-    model::{Callee, Handler},
+    model::{Callee, CloseArgument, EventArgument, Handler, Subscribe},
 };
 
-pub(crate) fn handler(errors: &Errors, handler: &Handler) {
+pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
+    state_for_a_result(errors, handler);
     let Some(name) = &handler.name else { return };
     if handler.subscribe.is_empty() {
         let help = "add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>` to this block";
@@ -20,6 +22,29 @@ pub(crate) fn handler(errors: &Errors, handler: &Handler) {
     if handler.methods.is_empty() && errors.is_empty() {
         let help = "put `#[emits(...)]` on a method that takes an event: `fn happened(&self, event: &EVENT, channel: &mut Channel<'_>)`";
         errors.at(name, format_args!("no method of `{name}` has `#[emits(...)]`: its clients would never hear a thing\nhelp: {help}"));
+    }
+}
+
+/// `subscribe` that returns what other methods take as the state. Of another type that is no `Result` it is rustc that
+/// knows; but then it does not know the state, and reports each method that takes it.
+fn state_for_a_result(errors: &Errors, Handler { subscribe, methods, close, options, .. }: &mut Handler) {
+    let taken = methods.iter().flat_map(|method| &method.arguments).filter_map(|argument| match argument {
+        EventArgument::State(Type::Reference(reference)) => Some(&*reference.elem),
+        _ => None,
+    });
+    let kept = close.iter().flat_map(|close| &close.arguments).filter_map(|argument| match argument {
+        CloseArgument::State(ty) => Some(ty),
+        CloseArgument::Reason(_) => None,
+    });
+    let states: Vec<&Type> = taken.chain(kept).collect();
+    for Subscribe { output, may_be_no_result, .. } in subscribe {
+        if *may_be_no_result && states.contains(&&*output) {
+            let state = output.to_token_stream();
+            errors.at(&*output, format_args!("`subscribe` returns `Result<{state}, Rejection>`"));
+            let krate = &options.krate;
+            *output = parse_quote!(#krate::__private::Result<#output, #krate::Rejection>);
+            *may_be_no_result = false;
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::{
 
 /// What each generated item names.
 struct Context<'a> {
+    block: &'a Block,
     handler: &'a Handler,
     krate: &'a Path,
     /// The hidden module of the runtime crate.
@@ -33,8 +34,6 @@ struct Context<'a> {
     generic_arguments: TokenStream,
     /// `where S: Store`
     where_clause: TokenStream,
-    /// The same, with what the runtime needs the types to be.
-    bounds: TokenStream,
 }
 
 impl<'a> Context<'a> {
@@ -43,13 +42,13 @@ impl<'a> Context<'a> {
         let private = quote!(#krate::__private);
         let (generics, generic_arguments, where_clause) = block.generics.split_for_impl();
         Self {
+            block,
             handler,
             krate,
             self_ty: &block.self_ty,
             generics: quote!(#generics),
             generic_arguments: quote!(#generic_arguments),
             where_clause: quote!(#where_clause),
-            bounds: bounds::where_clause(block, handler),
             private,
         }
     }

@@ -284,8 +284,8 @@ fn run(options: TokenStream, item: &TokenStream) -> TokenStream {
             return quote!(#item #report);
         }
     };
-    let handler = parse::handler(&errors, options, &mut block);
-    check::handler(&errors, &handler);
+    let mut handler = parse::handler(&errors, options, &mut block);
+    check::handler(&errors, &mut handler);
     match errors.finish() {
         None => expand::handler(&block, &handler),
         Some(report) => expand::fallback(&block, &handler, &report),

@@ -38,15 +38,10 @@ pub(crate) struct Subscribe {
     pub(crate) callee: Callee,
     pub(crate) arguments: Vec<SubscribeArgument>,
     pub(crate) output: Type,
-    pub(crate) checked: Checked,
-}
-
-/// What of the return type of `subscribe` can be checked by a bound.
-pub(crate) enum Checked {
-    /// `E` of `Result<STATE, E>`.
-    Error(Box<Type>),
-    Whole,
-    Nothing,
+    /// `E` of `Result<STATE, E>`, if it is written out.
+    pub(crate) error: Option<Type>,
+    /// Whether it is not seen to be a `Result`, and can be asked about.
+    pub(crate) may_be_no_result: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,7 +70,8 @@ pub(crate) struct EventMethod {
 pub(crate) enum EventArgument {
     Event(Ends),
     Channel(Ends),
-    State(Ends),
+    /// `&mut STATE`
+    State(Type),
 }
 
 /// How a body can mention the channel.
@@ -102,5 +98,5 @@ pub(crate) struct Close {
 /// A parameter of `handle_close`, with the place of its type.
 pub(crate) enum CloseArgument {
     Reason(Ends),
-    State(Ends),
+    State(Type),
 }

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::{Context, event, markers};
+use super::{Context, bounds, event, markers};
 use crate::{
     model::{Callee, Close, CloseArgument, EventArgument, EventMethod, Subscribe, SubscribeArgument},
     spans::{Ends, respan},
@@ -11,16 +11,51 @@ use crate::{
 
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let methods = &context.handler.methods;
-    let handler = handler_impl(context);
-    let events = methods.iter().map(|method| handles_impl(context, method));
+    let state = state_impl(context);
+    let (of_handler, of_use) = (bounds::of_handler(context), bounds::of_use(context));
+    let written = &context.where_clause;
+    // rustdoc shows the impls of public traits with their bounds. In a generic block these say something. Else they hold,
+    // and tell a reader nothing: there it gets the same impls without them.
+    let impls = if context.generics.is_empty() {
+        let compiled = impls(context, &quote!(#[cfg(not(doc))]), &of_handler, &of_use);
+        let shown = impls(context, &quote!(#[cfg(doc)]), written, written);
+        quote!(#compiled #shown)
+    } else {
+        impls(context, &TokenStream::new(), &of_handler, &of_use)
+    };
     let calls = methods.iter().map(|method| method_impl(context, method));
-    quote!(#handler #(#events)* #(#calls)*)
+    quote!(#state #impls #(#calls)*)
 }
 
-fn handler_impl(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, handler, bounds, .. } = context;
+/// Those of public traits.
+fn impls(
+    context: &Context<'_>,
+    cfg: &TokenStream,
+    of_handler: &TokenStream,
+    of_use: &TokenStream,
+) -> TokenStream {
+    let handler = handler_impl(context, of_handler);
+    let events = context.handler.methods.iter().map(|method| handles_impl(context, method, of_use));
+    quote!(#cfg #handler #(#cfg #events)*)
+}
+
+/// The state, in an impl of its own: what calls one method then needs no bound of another.
+fn state_impl(context: &Context<'_>) -> TokenStream {
+    let Context { private, handler, .. } = context;
+    let state = handler.subscribe.iter().map(|Subscribe { callee: Callee { cfgs, .. }, output, .. }| {
+        let place = Ends::of(output);
+        let state = place.respan(quote!(<#output as #private::Subscribed>::State));
+        let state = [respan(quote!(type State =), place.first), state, respan(quote!(;), place.last)];
+        quote!(#(#cfgs)* #(#state)*)
+    });
+    let (header, bounds) = (context.header(&quote!(#private::Stated)), bounds::of_state(context));
+    quote!(#[doc(hidden)] #[automatically_derived] #header #bounds { #(#state)* })
+}
+
+fn handler_impl(context: &Context<'_>, bounds: &TokenStream) -> TokenStream {
+    let Context { krate, private, handler, .. } = context;
     let event = event::ty(context);
-    let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_items(context, subscribe));
+    let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_item(context, subscribe));
     let close = handler.close.iter().map(|close| close_item(context, close));
     let declared = handler.methods.iter().map(|method| {
         let (cfgs, kinds) = (&method.callee.cfgs, markers::kinds(context, method));
@@ -41,6 +76,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
         #[automatically_derived]
         #header #bounds {
             type Event = #event;
+            type State = <Self as #private::Stated>::State;
 
             const DECLARED: #krate::Kinds = {
                 let __kinds = #krate::Kinds::NONE;
@@ -68,16 +104,9 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `type State` and `fn subscribe`. The state is a projection, since an attribute cannot see through a type alias.
-fn subscribe_items(
-    context: &Context<'_>,
-    Subscribe { callee, arguments, output, .. }: &Subscribe,
-) -> TokenStream {
+fn subscribe_item(context: &Context<'_>, Subscribe { callee, arguments, .. }: &Subscribe) -> TokenStream {
     let Context { krate, private, .. } = context;
     let cfgs = &callee.cfgs;
-    let place = Ends::of(output);
-    let state = place.respan(quote!(<#output as #private::Subscribed>::State));
-    let state = [respan(quote!(type State =), place.first), state, respan(quote!(;), place.last)];
     let arguments = arguments.iter().map(|argument| match argument {
         SubscribeArgument::Filter => quote!(__filter),
         SubscribeArgument::Request => quote!(__request),
@@ -95,7 +124,7 @@ fn subscribe_items(
     };
     // Reported at the method's name: that the future is not `Send`.
     let function = Ends::from(ident.span()).respan(function);
-    quote!(#(#cfgs)* #(#state)* #(#cfgs)* #function)
+    quote!(#(#cfgs)* #function)
 }
 
 fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
@@ -104,7 +133,7 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
     let (mut reason, mut state) = (quote!(__reason), quote!(__state));
     let arguments = arguments.iter().map(|argument| match argument {
         CloseArgument::Reason(place) => local(&mut reason, *place),
-        CloseArgument::State(place) => local(&mut state, *place),
+        CloseArgument::State(ty) => local(&mut state, Ends::of(ty)),
     });
     let call = call(callee, &arguments.collect::<Vec<_>>());
     let future = if callee.is_async { call } else { quote_spanned!(at=> #private::ready(#call)) };
@@ -121,13 +150,17 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 }
 
 /// `Handles<Ev>`, at the type of the event: there rustc reports a second method for it, if that hides behind an alias.
-fn handles_impl(context: &Context<'_>, EventMethod { callee, event, .. }: &EventMethod) -> TokenStream {
+fn handles_impl(
+    context: &Context<'_>,
+    EventMethod { callee, event, .. }: &EventMethod,
+    bounds: &TokenStream,
+) -> TokenStream {
     let Callee { ident, cfgs, .. } = callee;
     let (krate, name) = (context.krate, event::name(context));
     let header = context.header(&quote!(#krate::Handles<#event>));
     let item = Ends::of(event).item(
         header,
-        &context.bounds,
+        bounds,
         quote! {
             fn into_event(__event: #event) -> Self::Event {
                 #name::#ident(__event)
@@ -146,8 +179,9 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     let arguments = arguments.iter().map(|argument| match argument {
         EventArgument::Event(place) => local(&mut event_, *place),
         EventArgument::Channel(place) => local(&mut channel, *place),
-        EventArgument::State(place) => {
-            let state = local(&mut state, *place);
+        EventArgument::State(ty) => {
+            let place = Ends::of(ty);
+            let state = local(&mut state, place);
             // The whole of `&mut STATE` is underlined: it begins and ends where this does.
             place.respan(quote!(&mut *#state))
         }
@@ -170,7 +204,7 @@ fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
             #future
         }
     };
-    let item = Ends::of(event).item(header, &context.bounds, function);
+    let item = Ends::of(event).item(header, &bounds::of_method(context, method), function);
     quote!(#(#cfgs)* #[automatically_derived] #item)
 }
 

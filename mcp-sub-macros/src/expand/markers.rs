@@ -58,7 +58,7 @@ pub(super) fn marked_impl(context: &Context<'_>, position: usize, marker: &Token
     let (private, where_clause) = (&context.private, &context.where_clause);
     let position = Literal::usize_unsuffixed(position);
     let header = context.header(&quote!(#private::Marked<#position>));
-    quote!(#[automatically_derived] #header #where_clause { type Marker = #marker; })
+    quote!(#[doc(hidden)] #[automatically_derived] #header #where_clause { type Marker = #marker; })
 }
 
 /// The set of what a method declares.

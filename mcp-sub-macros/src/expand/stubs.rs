@@ -3,11 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Context, event, markers};
+use super::{Context, bounds, event, markers};
 use crate::model::EventMethod;
 
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, handler, bounds, .. } = context;
+    let Context { krate, private, handler, .. } = context;
+    let (bounds, use_) = (bounds::of_handler(context), bounds::of_use(context));
     let event = event::ty(context);
     let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
     let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
@@ -28,7 +29,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
             quote! {
                 #(#cfgs)*
                 #[automatically_derived]
-                #header #bounds {
+                #header #use_ {
                     fn into_event(_: #event) -> Self::Event {
                         loop {}
                     }

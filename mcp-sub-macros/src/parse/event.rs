@@ -46,7 +46,7 @@ pub(super) fn parse(
         } else if position == 0 {
             arguments.push(EventArgument::Event(place));
         } else if types::is_reference(&parameter.ty, true) && !name.is_some_and(signature::is_ours) {
-            arguments.push(EventArgument::State(place));
+            arguments.push(EventArgument::State((*parameter.ty).clone()));
             states.push((*parameter.ty).clone());
         } else if is_sound {
             // Only the first: if one is out of place, so may be others.

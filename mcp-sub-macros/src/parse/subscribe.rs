@@ -9,7 +9,7 @@ use super::{
 use crate::{
     block::Method,
     errors::Errors,
-    model::{Checked, Subscribe, SubscribeArgument},
+    model::{Subscribe, SubscribeArgument},
 };
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Subscribe {
@@ -47,30 +47,23 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
         arguments.push(found);
     }
     let output = output(errors, &method.sig, site);
-    Subscribe { callee, arguments, checked: checked(&output), output }
+    let error = types::error_of_result(&output);
+    let may_be_no_result = error.is_none() && !types::binds_lifetimes(&output);
+    Subscribe { callee, arguments, output, error, may_be_no_result }
 }
 
-/// An alias has to be checked as a whole. That bound comes before the impl that says what the state is, wherever rustc
-/// cannot tell that the two are the same, as for a type that binds lifetimes.
-fn checked(output: &Type) -> Checked {
-    match types::error_of_result(output) {
-        Some(error) => Checked::Error(Box::new(error)),
-        None if types::binds_lifetimes(output) => Checked::Nothing,
-        None => Checked::Whole,
-    }
-}
+const RESULT: &str = "`subscribe` returns `Result<STATE, Rejection>`";
+const STATE: &str =
+    "help: the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`";
 
 fn output(errors: &Errors, sig: &Signature, Site { krate, .. }: Site<'_>) -> Type {
     match &sig.output {
-        ReturnType::Default => errors.at(
-            &sig.ident,
-            "`subscribe` returns `Result<STATE, Rejection>`\n\
-            help: the `STATE` is what belongs to one subscription: the other methods get it as `&mut STATE`",
-        ),
+        ReturnType::Default => errors.at(&sig.ident, format_args!("{RESULT}\n{STATE}")),
         ReturnType::Type(_, ty) => {
             if types::is_opaque(ty) {
-                errors
-                    .at(ty, "`subscribe` returns `Result<STATE, Rejection>`, from an `async fn` or an `fn`");
+                errors.at(ty, format_args!("{RESULT}, from an `async fn` or an `fn`"));
+            } else if types::is_no_result(ty) {
+                errors.at(ty, format_args!("{RESULT}\n{STATE}"));
             } else if let Some(borrow) = types::borrow(ty) {
                 errors.at(borrow, "the state of a subscription outlives `subscribe`: it has to be `'static`");
             } else {

@@ -124,6 +124,15 @@ pub(super) fn is_unsized(ty: &Type) -> bool {
     }
 }
 
+/// What no alias makes a `Result`.
+pub(super) fn is_no_result(ty: &Type) -> bool {
+    match plain(ty) {
+        Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "Option"),
+        Type::Macro(_) | Type::Verbatim(_) => false,
+        _ => true,
+    }
+}
+
 /// `E` of `Result<T, E>`.
 pub(super) fn error_of_result(ty: &Type) -> Option<Type> {
     let Type::Path(path) = plain(ty) else { return None };

@@ -70,6 +70,7 @@ const _: () = {
     #[cfg(unix)]
     #[automatically_derived]
     impl ::mcp_sub::Emits<::mcp_sub::ResourcesListChanged> for __method::saved {}
+    #[doc(hidden)]
     #[automatically_derived]
     impl<S: Store> ::mcp_sub::__private::Marked<0> for Files<S>
     where
@@ -78,6 +79,7 @@ const _: () = {
         type Marker = __method::tool_installed;
     }
     #[cfg(unix)]
+    #[doc(hidden)]
     #[automatically_derived]
     impl<S: Store> ::mcp_sub::__private::Marked<1> for Files<S>
     where
@@ -102,17 +104,29 @@ const _: () = {
     where
         S: Clone,
     {}
+    #[doc(hidden)]
+    #[automatically_derived]
+    impl<S: Store> ::mcp_sub::__private::Stated for Files<S>
+    where
+        S: Clone,
+    {
+        type State = <Answer<Seen> as ::mcp_sub::__private::Subscribed>::State;
+    }
     #[automatically_derived]
     impl<S: Store> ::mcp_sub::SubscriptionHandler for Files<S>
     where
         S: Clone,
         Files<S>: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
         <Answer<
             Seen,
         > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        <Answer<
+            Seen,
+        > as ::mcp_sub::__private::Subscribed>::Error: ::mcp_sub::__private::Refusal,
+        ToolInstalled: ::mcp_sub::__private::Shared,
     {
         type Event = __SubscriptionEvent<S>;
+        type State = <Self as ::mcp_sub::__private::Stated>::State;
         const DECLARED: ::mcp_sub::Kinds = {
             let __kinds = ::mcp_sub::Kinds::NONE;
             let __kinds = __kinds.union(::mcp_sub::Kinds::TOOLS_LIST_CHANGED);
@@ -137,7 +151,6 @@ const _: () = {
                 __SubscriptionEvent::__Generic(ref __never, _) => match *__never {}
             }
         }
-        type State = <Answer<Seen> as ::mcp_sub::__private::Subscribed>::State;
         async fn subscribe(
             &self,
             __filter: &mut ::mcp_sub::Filter<'_, Self>,
@@ -194,11 +207,9 @@ const _: () = {
     impl<S: Store> ::mcp_sub::Handles<ToolInstalled> for Files<S>
     where
         S: Clone,
-        Files<S>: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
-        <Answer<
-            Seen,
-        > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        for<'__a> Files<
+            S,
+        >: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent<S>>,
     {
         fn into_event(__event: ToolInstalled) -> Self::Event {
             __SubscriptionEvent::tool_installed(__event)
@@ -209,11 +220,9 @@ const _: () = {
     impl<S: Store> ::mcp_sub::Handles<Saved<Self>> for Files<S>
     where
         S: Clone,
-        Files<S>: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
-        <Answer<
-            Seen,
-        > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        for<'__a> Files<
+            S,
+        >: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent<S>>,
     {
         fn into_event(__event: Saved<Self>) -> Self::Event {
             __SubscriptionEvent::saved(__event)
@@ -225,10 +234,10 @@ const _: () = {
     where
         S: Clone,
         Files<S>: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
         <Answer<
             Seen,
         > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        ToolInstalled: ::mcp_sub::__private::Shared,
     {
         fn call(
             &self,
@@ -252,10 +261,10 @@ const _: () = {
     where
         S: Clone,
         Files<S>: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
         <Answer<
             Seen,
         > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        Saved<Self>: ::mcp_sub::__private::Shared,
     {
         fn call(
             &self,

@@ -56,13 +56,13 @@ const _: () = {
     #[automatically_derived]
     impl ::mcp_sub::Handles<ToolInstalled> for Files
     where
-        Files: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
+        for<'__a> Files: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent>,
     {
         fn into_event(_: ToolInstalled) -> Self::Event {
             loop {}
         }
     }
+    #[doc(hidden)]
     #[automatically_derived]
     impl ::mcp_sub::__private::Marked<0> for Files {
         type Marker = ::mcp_sub::AnyNotification;
