@@ -1,19 +1,24 @@
 //! What takes more than one method to see.
 
 use quote::ToTokens;
-use syn::{Type, parse_quote};
+use syn::{Ident, Type, parse_quote};
 
 use crate::{
     errors::Errors,
-    model::{Callee, CloseArgument, EventArgument, Handler, Subscribe},
+    model::{Callee, CloseArgument, EventArgument, Handler, Helper, Subscribe},
 };
 
 pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
     state_for_a_result(errors, handler);
     let Some(name) = &handler.name else { return };
     if handler.subscribe.is_empty() {
-        let help = "add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>` to this block";
-        errors.at(name, format_args!("`{name}` has no method `subscribe`\nhelp: {help}"));
+        no_subscribe(errors, handler, name);
+    }
+    if handler.close.is_empty()
+        && let Some(Helper { ident, .. }) = handler.helpers.iter().find(|helper| helper.closes)
+    {
+        let text = "takes the reason of an ending, but only `handle_close` is called with one";
+        errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_close`?"));
     }
     once(errors, handler.subscribe.iter().map(|subscribe| &subscribe.callee));
     once(errors, handler.close.iter().map(|close| &close.callee));
@@ -25,15 +30,32 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
     }
 }
 
+fn no_subscribe(errors: &Errors, handler: &Handler, name: &Ident) {
+    if let Some(Helper { ident, .. }) = handler.helpers.iter().find(|helper| helper.filters) {
+        let text = "takes a filter, but only `subscribe` is called with one";
+        return errors.at(ident, format_args!("`{ident}` {text}; did you mean `subscribe`?"));
+    }
+    errors.at(
+        name,
+        format_args!(
+            "no method `subscribe` in this block: one block has all the methods of a handler\n\
+            help: add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>`"
+        ),
+    );
+}
+
 /// `subscribe` that returns what other methods take as the state. Of another type that is no `Result` it is rustc that
 /// knows; but then it does not know the state, and reports each method that takes it.
 fn state_for_a_result(errors: &Errors, Handler { subscribe, methods, close, options, .. }: &mut Handler) {
     let taken = methods.iter().flat_map(|method| &method.arguments).filter_map(|argument| match argument {
-        EventArgument::State(Type::Reference(reference)) => Some(&*reference.elem),
+        EventArgument::State(ty) => match &**ty {
+            Type::Reference(reference) => Some(&*reference.elem),
+            _ => None,
+        },
         _ => None,
     });
     let kept = close.iter().flat_map(|close| &close.arguments).filter_map(|argument| match argument {
-        CloseArgument::State(ty) => Some(ty),
+        CloseArgument::State(ty) => Some(&**ty),
         CloseArgument::Reason(_) => None,
     });
     let states: Vec<&Type> = taken.chain(kept).collect();

@@ -74,7 +74,7 @@ use quote::quote;
 ///
 /// Each may be a `fn` or an `async fn`, of any visibility, and takes `&self`. The attribute recognises a parameter by the
 /// last segment of its type, as it is written: it cannot see through an alias of `Channel` or `Filter`. The parameters
-/// after the event may come in any order. All that is not named here stays as it is.
+/// after the event may come in any order. All that is not named here stays as it is. One block has all of them.
 ///
 /// ## `subscribe`: accept, narrow or reject
 ///
@@ -248,8 +248,8 @@ use quote::quote;
 /// };
 /// ```
 ///
-/// In the block itself, `Channel<'_>` becomes `Channel<'_, E>` with the method's `E`, and in `subscribe` `Filter<'_>`
-/// becomes `Filter<'_, Self>`. A second argument that is there already stays.
+/// In the block itself, `Channel<'_>` becomes `Channel<'_, E>` with the method's `E`, and `Filter<'_>` becomes
+/// `Filter<'_, Self>`. A second argument that is there already stays.
 ///
 /// </details>
 #[proc_macro_attribute]
@@ -267,6 +267,8 @@ pub fn emits(_: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_
     let text = "`#[emits(...)]` needs `#[subscription_handler]` on the `impl` block, and is read there by this name only";
     let report = syn::Error::new(Span::call_site(), text).into_compile_error();
     let item = TokenStream::from(item);
+    // What is in the body would add that the channel may carry nothing.
+    let item = block::without_body(item.clone()).unwrap_or(item);
     quote!(#item #report).into()
 }
 

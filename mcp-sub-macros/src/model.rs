@@ -24,6 +24,16 @@ pub(crate) struct Handler {
     pub(crate) methods: Vec<EventMethod>,
     /// More than one only under `#[cfg]`s.
     pub(crate) close: Vec<Close>,
+    pub(crate) helpers: Vec<Helper>,
+}
+
+/// A method that is nothing to us, or was meant to be.
+pub(crate) struct Helper {
+    pub(crate) ident: Ident,
+    /// Whether it takes a `Filter`.
+    pub(crate) filters: bool,
+    /// Whether it takes a `CloseReason`, by value.
+    pub(crate) closes: bool,
 }
 
 /// What generated code needs in order to call a method.
@@ -71,7 +81,7 @@ pub(crate) enum EventArgument {
     Event(Ends),
     Channel(Ends),
     /// `&mut STATE`
-    State(Type),
+    State(Box<Type>),
 }
 
 /// How a body can mention the channel.
@@ -98,5 +108,5 @@ pub(crate) struct Close {
 /// A parameter of `handle_close`, with the place of its type.
 pub(crate) enum CloseArgument {
     Reason(Ends),
-    State(Type),
+    State(Box<Type>),
 }

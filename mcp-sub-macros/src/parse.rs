@@ -6,6 +6,7 @@ mod cfgs;
 mod close;
 mod emits;
 mod event;
+mod helper;
 mod options;
 mod signature;
 mod subscribe;
@@ -29,6 +30,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         subscribe: Vec::new(),
         methods: Vec::new(),
         close: Vec::new(),
+        helpers: Vec::new(),
     };
     if block.trait_.is_some() {
         for attributes in block.items.iter_mut().filter_map(attributes) {
@@ -37,9 +39,14 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         return handler;
     }
     let krate = handler.options.krate.clone();
+    // A second block of a handler has none: no impl of it is to meet one of the first.
+    let has_subscribe = block
+        .items
+        .iter()
+        .any(|item| matches!(item, Item::Method(method) if method.sig.ident == "subscribe"));
+    let is_handler = handler.name.is_some() && has_subscribe;
     for item in &mut block.items {
-        let site =
-            Site { krate: &krate, is_handler: handler.name.is_some(), position: handler.methods.len() };
+        let site = Site { krate: &krate, is_handler, position: handler.methods.len() };
         let emits = attributes(item).and_then(|attributes| emits::take(errors, attributes));
         match item {
             Item::Method(method) if method.sig.ident == "subscribe" => {
@@ -58,11 +65,10 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                 }
                 handler.close.push(close::parse(errors, method, site));
             }
-            Item::Method(method) => {
-                if let Some(emits) = emits {
-                    handler.methods.extend(event::parse(errors, method, emits, site));
-                }
-            }
+            Item::Method(method) => match emits {
+                Some(emits) => handler.methods.extend(event::parse(errors, method, emits, site)),
+                None => handler.helpers.push(helper::parse(errors, method, site)),
+            },
             Item::Other(ImplItem::Macro(call)) => errors.at(
                 &call.mac,
                 "`#[subscription_handler]` runs before this macro does, and cannot see the methods that it makes\n\

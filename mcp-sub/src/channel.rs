@@ -34,7 +34,7 @@ pub trait Emits<N: Notification> {}
 pub enum AnyNotification {}
 impl<N: Notification> Emits<N> for AnyNotification {}
 
-/// What the channel of a method without `#[emits(...)]` is of: it carries nothing.
+/// What `Channel<'_>` is of where no attribute sets it: it carries nothing.
 #[derive(Debug)]
 pub enum MethodWithoutEmits {}
 

@@ -13,12 +13,17 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
     let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
     let header = context.header(&quote!(#krate::SubscriptionHandler));
-    let declares = markers::permissive_declares(context);
-    let marked = handler.methods.iter().enumerate().map(|(position, EventMethod { callee, .. })| {
-        let (cfgs, marked) =
-            (&callee.cfgs, markers::marked_impl(context, position, &quote!(#krate::AnyNotification)));
-        quote!(#(#cfgs)* #marked)
-    });
+    // A block without `subscribe` may be the second one of its type, whose first has these. Its channels have no need of
+    // them.
+    let has_subscribe = !handler.subscribe.is_empty();
+    let declares = has_subscribe.then(|| markers::permissive_declares(context));
+    let marked = handler.methods.iter().enumerate().filter(|_| has_subscribe).map(
+        |(position, EventMethod { callee, .. })| {
+            let (cfgs, marked) =
+                (&callee.cfgs, markers::marked_impl(context, position, &quote!(#krate::AnyNotification)));
+            quote!(#(#cfgs)* #marked)
+        },
+    );
     // A second impl for the same event would be one more error.
     let is_first = |&(position, method): &(usize, &EventMethod)| {
         !handler.methods[..position].iter().any(|first| first.event == method.event)

@@ -32,7 +32,7 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Clo
         } else if types::reference(&parameter.ty).is_none() && !name.is_some_and(signature::is_ours) && !state
         {
             state = true;
-            arguments.push(CloseArgument::State((*parameter.ty).clone()));
+            arguments.push(CloseArgument::State(parameter.ty.clone()));
         } else {
             errors.at(
                 &parameter.ty,

@@ -24,6 +24,7 @@ pub(super) fn parse(
     let mut callee = signature::callee(errors, method);
     callee.is_async |= types::is_future(&method.sig.output);
     let First { event, mut is_sound } = first(errors, &method.sig);
+    signature::loosen(errors, &mut method.sig, "Channel");
     let mut arguments = Vec::new();
     let mut channel = None;
     let mut states: Vec<Type> = Vec::new();
@@ -46,7 +47,7 @@ pub(super) fn parse(
         } else if position == 0 {
             arguments.push(EventArgument::Event(place));
         } else if types::is_reference(&parameter.ty, true) && !name.is_some_and(signature::is_ours) {
-            arguments.push(EventArgument::State((*parameter.ty).clone()));
+            arguments.push(EventArgument::State(parameter.ty.clone()));
             states.push((*parameter.ty).clone());
         } else if is_sound {
             // Only the first: if one is out of place, so may be others.

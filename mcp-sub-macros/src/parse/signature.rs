@@ -3,10 +3,10 @@
 //! Whatever is wrong with a signature, each channel and filter in it gets a type with which the body compiles.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Ident, Meta, PatType, Path, Receiver, ReceiverKind, Safety, Signature,
-    Type,
+    Attribute, FnArg, GenericParam, Ident, Lifetime, Meta, PatType, Path, Receiver, ReceiverKind, Safety,
+    Signature, Type,
 };
 
 use super::{cfgs, types};
@@ -113,6 +113,22 @@ pub(super) fn marked_channel(ty: &mut Type, Site { krate, position, .. }: Site<'
 /// The type of a channel that was reported: its body is not to add another error.
 pub(super) fn unbound_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
     types::add_argument(ty, &quote!(#krate::AnyNotification));
+}
+
+/// `Channel<'static>` and `&'a mut Channel<'a>` → `Channel<'_>`: what is lent has a lifetime of its own.
+pub(super) fn loosen(errors: &Errors, sig: &mut Signature, name: &str) {
+    let inputs = sig.inputs.to_token_stream();
+    for parameter in parameters(sig) {
+        if types::referenced_name(&parameter.ty).is_none_or(|found| found != name) {
+            continue;
+        }
+        let Some(lifetime) = types::lifetime_inside(&mut parameter.ty) else { continue };
+        if lifetime.ident == "static" || types::mentions(inputs.clone(), lifetime) > 1 {
+            let text = format_args!("expected a lifetime that is nobody else's: write `&mut {name}<'_>`");
+            errors.at(&*lifetime, text);
+            *lifetime = Lifetime::new("'_", lifetime.span());
+        }
+    }
 }
 
 /// `Filter<'_>` → `Filter<'_, Self>`, if it is one.

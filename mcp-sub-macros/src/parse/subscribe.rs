@@ -14,6 +14,7 @@ use crate::{
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Subscribe {
     let callee = signature::callee(errors, method);
+    signature::loosen(errors, &mut method.sig, "Filter");
     let mut arguments = Vec::new();
     for parameter in signature::parameters(&mut method.sig) {
         let found = match types::referenced_name(&parameter.ty) {

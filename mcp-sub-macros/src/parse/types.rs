@@ -1,10 +1,10 @@
 //! Types, as far as a macro can see them: by their last path segment, as written.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::{
-    GenericArgument, Ident, PathArguments, PathSegment, ReturnType, Type, TypeParamBound, TypeReference,
-    parse_quote,
+    GenericArgument, Ident, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeParamBound,
+    TypeReference, parse_quote,
 };
 
 use crate::spans::respan;
@@ -69,6 +69,35 @@ pub(super) fn add_argument(ty: &mut Type, argument: &TokenStream) {
         }
         PathArguments::Parenthesized(_) => {}
     }
+}
+
+/// Whether [`add_argument`] would add one.
+pub(super) fn takes_argument(ty: &Type) -> bool {
+    let mut with = ty.clone();
+    add_argument(&mut with, &quote!(_));
+    with != *ty
+}
+
+/// `'a` of `&mut Channel<'a>`.
+pub(super) fn lifetime_inside(ty: &mut Type) -> Option<&mut Lifetime> {
+    let PathArguments::AngleBracketed(list) = &mut last_segment(ty)?.arguments else { return None };
+    list.args.iter_mut().find_map(|argument| match argument {
+        GenericArgument::Lifetime(lifetime) if lifetime.ident != "_" => Some(lifetime),
+        _ => None,
+    })
+}
+
+/// How often a lifetime is in `tokens`.
+pub(super) fn mentions(tokens: TokenStream, lifetime: &Lifetime) -> usize {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let in_one = |(position, token): (usize, &TokenTree)| match token {
+        TokenTree::Group(group) => mentions(group.stream(), lifetime),
+        TokenTree::Ident(ident) if *ident == lifetime.ident => {
+            usize::from(position > 0 && is_quote(&tokens[position - 1]))
+        }
+        _ => 0,
+    };
+    tokens.iter().enumerate().map(in_one).sum()
 }
 
 fn last_segment(ty: &mut Type) -> Option<&mut PathSegment> {

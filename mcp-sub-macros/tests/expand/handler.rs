@@ -29,7 +29,7 @@ where
         seen.files += 1;
         Flow::Continue
     }
-    fn helper(&self, channel: &mut Channel<'_>) {}
+    fn helper<E>(&self, channel: &mut Channel<'_, E>, filter: &mut Filter<'_, Self>) {}
     async fn handle_close(&self, reason: CloseReason, seen: Seen) {}
 }
 #[allow(

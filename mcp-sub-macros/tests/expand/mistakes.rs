@@ -2,7 +2,7 @@ impl Files {
     fn tool_installed(
         &self,
         _: &ToolInstalled,
-        channel: &mut Channel<'_, <Self as ::mcp_sub::__private::Marked<0>>::Marker>,
+        channel: &mut Channel<'_, ::mcp_sub::AnyNotification>,
     ) {
         channel.tools_list_changed();
     }
@@ -62,19 +62,6 @@ const _: () = {
             loop {}
         }
     }
-    #[doc(hidden)]
-    #[automatically_derived]
-    impl ::mcp_sub::__private::Marked<0> for Files {
-        type Marker = ::mcp_sub::AnyNotification;
-    }
-    #[automatically_derived]
-    impl ::mcp_sub::Declares<::mcp_sub::ToolsListChanged> for Files {}
-    #[automatically_derived]
-    impl ::mcp_sub::Declares<::mcp_sub::PromptsListChanged> for Files {}
-    #[automatically_derived]
-    impl ::mcp_sub::Declares<::mcp_sub::ResourcesListChanged> for Files {}
-    #[automatically_derived]
-    impl ::mcp_sub::Declares<::mcp_sub::ResourcesUpdated> for Files {}
 };
 ::core::compile_error! {
     "unknown notification `tool_list_changed`; did you mean `tools_list_changed`?"
@@ -86,5 +73,5 @@ const _: () = {
     "the event comes first: `saved(&self, event: &EVENT, ...)`"
 }
 ::core::compile_error! {
-    "`Files` has no method `subscribe`\nhelp: add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>` to this block"
+    "no method `subscribe` in this block: one block has all the methods of a handler\nhelp: add `async fn subscribe(&self, filter: &mut Filter<'_>) -> Result<STATE, Rejection>`"
 }

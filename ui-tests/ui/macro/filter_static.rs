@@ -1,4 +1,4 @@
-//! A method that does not say what it sends.
+//! A filter that lives for ever.
 
 use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
 
@@ -7,17 +7,13 @@ pub struct Saved;
 
 #[subscription_handler]
 impl Files {
-    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+    async fn subscribe(&self, _: &mut Filter<'static>) -> Result<(), Rejection> {
         Ok(())
     }
 
     #[emits(resources_updated)]
     fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
         channel.resources_updated("file:///a");
-    }
-
-    pub fn told(&self, _: &Saved, channel: &mut Channel<'_>) {
-        channel.tools_list_changed();
     }
 }
 

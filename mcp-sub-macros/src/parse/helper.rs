@@ -1,0 +1,44 @@
+//! A method that the runtime does not call.
+
+use quote::ToTokens;
+use syn::{Attribute, FnArg};
+
+use super::{
+    signature::{self, Site},
+    types,
+};
+use crate::{block::Method, errors::Errors, model::Helper, names};
+
+pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Helper {
+    let ident = method.sig.ident.clone();
+    let has_receiver = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
+    let (mut filters, mut closes) = (false, false);
+    for parameter in signature::parameters(&mut method.sig) {
+        let Some(name) = types::referenced_name(&parameter.ty) else { continue };
+        if name == "Filter" {
+            filters |= has_receiver;
+            signature::typed_filter(&mut parameter.ty);
+        } else if name == "CloseReason" {
+            closes |= has_receiver && types::reference(&parameter.ty).is_none();
+        } else if name == "Channel" && types::takes_argument(&parameter.ty) {
+            let pattern = parameter.pat.to_token_stream();
+            if !names_a_kind(&method.attrs) {
+                errors.at(
+                    &ident,
+                    format_args!(
+                        "`{ident}` takes a channel but declares nothing: add `#[emits(...)]`\n\
+                        help: a helper is generic: `fn {ident}<E: Emits<ToolsListChanged>>(..., {pattern}: &mut Channel<'_, E>)`"
+                    ),
+                );
+            }
+            signature::unbound_channel(&mut parameter.ty, site);
+        }
+    }
+    Helper { ident, filters, closes }
+}
+
+/// Whether an attribute is `emits` by another name, which says itself that it is not read.
+fn names_a_kind(attrs: &[Attribute]) -> bool {
+    let lists = attrs.iter().filter_map(|attr| attr.meta.require_list().ok());
+    lists.flat_map(|list| list.tokens.clone()).any(|token| names::kind(&token.to_string()).is_some())
+}
