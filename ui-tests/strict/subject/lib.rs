@@ -1,0 +1,5 @@
+//! Handlers in a crate that asks for every lint.
+
+#[rustfmt::skip]
+pub mod faulty;
+pub mod files;
