@@ -13,7 +13,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body::Frame;
 use http_body_util::BodyExt;
-use mcp_sub::http::RequestBody;
+use mcp_sub::{Subscriptions, http::RequestBody};
+use mcp_sub_tests::{Probe, Server};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tower_service::Service;
@@ -143,4 +144,14 @@ impl Service<Request<RequestBody<Body>>> for OnlyWhenReady {
         assert!(self.ready, "called before it was ready");
         self.inner.call(request)
     }
+}
+
+/// A filter that asks for everything.
+pub(crate) const ALL: &str = r#"{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a:1"]}"#;
+
+/// Our layer over `inner`, on a socket.
+pub(crate) fn over(inner: &Inner) -> (Subscriptions<Probe>, Server) {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.layer(inner.clone()));
+    (subscriptions, server)
 }

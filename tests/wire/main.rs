@@ -9,6 +9,7 @@ mod checks;
 mod closing;
 mod discover;
 mod ending;
+mod front_door;
 mod honoured;
 mod in_process;
 mod inner;
