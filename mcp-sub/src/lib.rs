@@ -122,5 +122,5 @@ pub use subscriptions::Subscriptions;
 
 /// Streamable HTTP: what [`Subscriptions::http`] and [`Subscriptions::layer`] give.
 pub mod http {
-    pub use crate::transport::http::{Body, Http, Layered, RequestBody};
+    pub use crate::transport::http::{Body, Http, Layered};
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use http_body::Frame;
 use http_body_util::BodyExt;
-use mcp_sub::{Subscriptions, http::RequestBody};
+use mcp_sub::{Subscriptions, http::Body as LayerBody};
 use mcp_sub_tests::{Probe, Server};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -79,7 +79,7 @@ pub(crate) fn json_response(body: &Value) -> Response<Body> {
     Response::builder().header("content-type", "application/json").body(body.to_string().into()).unwrap()
 }
 
-impl Service<Request<RequestBody<Body>>> for Inner {
+impl Service<Request<LayerBody<Body>>> for Inner {
     type Response = Response<Body>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
@@ -88,7 +88,7 @@ impl Service<Request<RequestBody<Body>>> for Inner {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<RequestBody<Body>>) -> Self::Future {
+    fn call(&mut self, request: Request<LayerBody<Body>>) -> Self::Future {
         let this = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
@@ -127,10 +127,10 @@ pub(crate) struct OnlyWhenReady {
     pub(crate) ready: bool,
 }
 
-impl Service<Request<RequestBody<Body>>> for OnlyWhenReady {
+impl Service<Request<LayerBody<Body>>> for OnlyWhenReady {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = <Inner as Service<Request<RequestBody<Body>>>>::Future;
+    type Future = <Inner as Service<Request<LayerBody<Body>>>>::Future;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         if !std::mem::replace(&mut self.ready, true) {
@@ -140,7 +140,7 @@ impl Service<Request<RequestBody<Body>>> for OnlyWhenReady {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<RequestBody<Body>>) -> Self::Future {
+    fn call(&mut self, request: Request<LayerBody<Body>>) -> Self::Future {
         assert!(self.ready, "called before it was ready");
         self.inner.call(request)
     }

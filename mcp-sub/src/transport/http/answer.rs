@@ -66,13 +66,13 @@ pub(super) fn result<B>(id: &RequestId, result: &Value) -> Response<Body<B>> {
 
 /// A notification was received: 202, no body.
 pub(super) fn accepted<B>() -> Response<Body<B>> {
-    let mut response = Response::new(Body::answer(Bytes::new()));
+    let mut response = Response::new(Body::whole(Bytes::new()));
     *response.status_mut() = StatusCode::ACCEPTED;
     response
 }
 
 pub(super) fn json<B>(status: StatusCode, body: Bytes) -> Response<Body<B>> {
-    let mut response = Response::new(Body::answer(body));
+    let mut response = Response::new(Body::whole(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

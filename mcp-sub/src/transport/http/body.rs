@@ -1,4 +1,4 @@
-//! The body of a response.
+//! The body of a response, and of a request that a layer sends on.
 
 use std::{
     fmt,
@@ -14,8 +14,8 @@ use pin_project_lite::pin_project;
 use super::events::Events;
 
 pin_project! {
-    /// The body of a response: an answer, a stream of events, or, behind a
-    /// [layer](crate::Subscriptions::layer), the inner server's own body `B`.
+    /// A body: whole, a stream of events, or one that passes through a [layer](crate::Subscriptions::layer) as it came,
+    /// as `B`. The layer's inner server gets such bodies, and what it answers comes back as one.
     pub struct Body<B = Empty<Bytes>> {
         #[pin]
         kind: Kind<B>,
@@ -25,23 +25,23 @@ pin_project! {
 pin_project! {
     #[project = KindProjection]
     enum Kind<B> {
-        Answer { bytes: Option<Bytes> },
+        Whole { bytes: Option<Bytes> },
         Events { events: Events },
-        Inner { #[pin] inner: B },
+        Passed { #[pin] body: B },
     }
 }
 
 impl<B> Body<B> {
-    pub(super) fn answer(bytes: Bytes) -> Self {
-        Self { kind: Kind::Answer { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()) } }
+    pub(super) fn whole(bytes: Bytes) -> Self {
+        Self { kind: Kind::Whole { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()) } }
     }
 
     pub(super) fn events(events: Events) -> Self {
         Self { kind: Kind::Events { events } }
     }
 
-    pub(super) fn inner(inner: B) -> Self {
-        Self { kind: Kind::Inner { inner } }
+    pub(super) fn passed(body: B) -> Self {
+        Self { kind: Kind::Passed { body } }
     }
 }
 
@@ -54,29 +54,29 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         match self.project().kind.project() {
-            KindProjection::Answer { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            KindProjection::Whole { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             KindProjection::Events { events } => {
                 events.poll_next(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
             }
-            KindProjection::Inner { inner } => inner.poll_frame(cx),
+            KindProjection::Passed { body } => body.poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Answer { bytes } => bytes.is_none(),
+            Kind::Whole { bytes } => bytes.is_none(),
             Kind::Events { .. } => false,
-            Kind::Inner { inner } => inner.is_end_stream(),
+            Kind::Passed { body } => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Answer { bytes } => {
+            Kind::Whole { bytes } => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Kind::Events { .. } => SizeHint::default(),
-            Kind::Inner { inner } => inner.size_hint(),
+            Kind::Passed { body } => body.size_hint(),
         }
     }
 }
@@ -84,9 +84,9 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
 impl<B> fmt::Debug for Body<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.kind {
-            Kind::Answer { .. } => "answer",
+            Kind::Whole { .. } => "whole",
             Kind::Events { .. } => "events",
-            Kind::Inner { .. } => "inner",
+            Kind::Passed { .. } => "passed",
         };
         f.debug_tuple("Body").field(&kind).finish()
     }

@@ -24,7 +24,6 @@ use super::{
     body::Body,
     discover::{self, Merged},
     gate::{BoxError, METHOD, NAME},
-    request_body::RequestBody,
 };
 use crate::{
     kind::Kinds,
@@ -80,9 +79,9 @@ struct Answer {
 }
 
 impl<S> Inner<S> {
-    async fn call<B, R>(&mut self, parts: Parts, body: RequestBody<B>) -> Result<Response<R>, Stop<S::Error>>
+    async fn call<B, R>(&mut self, parts: Parts, body: Body<B>) -> Result<Response<R>, Stop<S::Error>>
     where
-        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+        S: Service<Request<Body<B>>, Response = Response<R>>,
     {
         poll_fn(|cx| self.service.poll_ready(cx)).await.map_err(Stop::Failed)?;
         self.service.call(Request::from_parts(parts, body)).await.map_err(Stop::Failed)
@@ -92,12 +91,12 @@ impl<S> Inner<S> {
     pub(super) async fn pass<B, R>(
         mut self,
         parts: Parts,
-        body: RequestBody<B>,
+        body: Body<B>,
     ) -> Result<Response<Body<R>>, Stop<S::Error>>
     where
-        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+        S: Service<Request<Body<B>>, Response = Response<R>>,
     {
-        Ok(self.call(parts, body).await?.map(Body::inner))
+        Ok(self.call(parts, body).await?.map(Body::passed))
     }
 
     /// Sends `server/discover` on, and puts `declared` into its answer.
@@ -110,7 +109,7 @@ impl<S> Inner<S> {
         declared: Kinds,
     ) -> Result<Response<Body<R>>, Stop<S::Error>>
     where
-        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+        S: Service<Request<Body<B>>, Response = Response<R>>,
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
@@ -122,12 +121,12 @@ impl<S> Inner<S> {
             answer.parts.headers.remove(name);
         }
         let Some(Merged { result, .. }) = merged else {
-            return Ok(Response::from_parts(answer.parts, Body::answer(answer.body)));
+            return Ok(Response::from_parts(answer.parts, Body::whole(answer.body)));
         };
         answer.parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut out = BytesMut::new();
         message::result(&mut out, &request.id, &result);
-        Ok(Response::from_parts(answer.parts, Body::answer(out.freeze())))
+        Ok(Response::from_parts(answer.parts, Body::whole(out.freeze())))
     }
 
     /// What the inner server can carry, for the caller of `request`: it is asked in that caller's name, each time, since
@@ -140,7 +139,7 @@ impl<S> Inner<S> {
         declared: Kinds,
     ) -> Result<Kinds, Stop<S::Error>>
     where
-        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+        S: Service<Request<Body<B>>, Response = Response<R>>,
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
@@ -168,12 +167,12 @@ impl<S> Inner<S> {
         settings: &Settings,
     ) -> Result<Answer, Stop<S::Error>>
     where
-        S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+        S: Service<Request<Body<B>>, Response = Response<R>>,
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
         let asked = async {
-            let (parts, body) = self.call(parts, RequestBody::buffered(body)).await?.into_parts();
+            let (parts, body) = self.call(parts, Body::whole(body)).await?.into_parts();
             Ok(read(&parts.headers, body).await.map(|(body, response)| Answer { parts, body, response }))
         };
         let (status, problem) = match tokio::time::timeout(settings.limits.subscribe_timeout, asked).await {

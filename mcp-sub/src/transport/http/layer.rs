@@ -18,9 +18,7 @@ use super::{
     body::Body,
     gate::{self, BoxError, PROTOCOL_VERSION},
     inner::{Inner, Stop},
-    listen,
-    request_body::RequestBody,
-    source,
+    listen, source,
 };
 use crate::{
     handler::SubscriptionHandler,
@@ -95,7 +93,7 @@ impl<H: SubscriptionHandler, S> fmt::Debug for Layered<H, S> {
 impl<H, S, B, R> Service<Request<B>> for Layered<H, S>
 where
     H: SubscriptionHandler,
-    S: Service<Request<RequestBody<B>>, Response = Response<R>> + Clone + Send + 'static,
+    S: Service<Request<Body<B>>, Response = Response<R>> + Clone + Send + 'static,
     S::Future: Send,
     S::Error: Send,
     B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -132,7 +130,7 @@ async fn serve<H, S, B, R>(
 ) -> Result<Response<Body<R>>, Stop<S::Error>>
 where
     H: SubscriptionHandler,
-    S: Service<Request<RequestBody<B>>, Response = Response<R>>,
+    S: Service<Request<Body<B>>, Response = Response<R>>,
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
     R: http_body::Body<Data = Bytes>,
@@ -142,13 +140,13 @@ where
     let (parts, body) = request.into_parts();
     source::check(settings, &parts)?;
     if parts.method != Method::POST {
-        return inner.pass(parts, RequestBody::passed(body)).await;
+        return inner.pass(parts, Body::passed(body)).await;
     }
     let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
     let json = gate::parse(&body)?;
     let named = names_version(json).map_err(|error| Refusal::bad_request(None, error))?;
     if !named && !parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
-        return inner.pass(parts, RequestBody::buffered(body)).await;
+        return inner.pass(parts, Body::whole(body)).await;
     }
     gate::content_type(&parts.headers)?;
     let request = match Message::of(json, settings.limits.id_bytes).map_err(Refusal::from)? {
@@ -166,6 +164,6 @@ where
             Ok(listen::open(subscriptions, admission, request, filter, carried).await?)
         }
         DISCOVER => inner.discover(parts, body.clone(), &request, settings, H::DECLARED).await,
-        _ => inner.pass(parts, RequestBody::buffered(body)).await,
+        _ => inner.pass(parts, Body::whole(body)).await,
     }
 }

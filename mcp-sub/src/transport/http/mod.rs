@@ -12,7 +12,6 @@ mod gate;
 mod inner;
 mod layer;
 mod listen;
-mod request_body;
 mod source;
 
-pub use self::{alone::Http, body::Body, layer::Layered, request_body::RequestBody};
+pub use self::{alone::Http, body::Body, layer::Layered};
