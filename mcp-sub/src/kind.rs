@@ -1,6 +1,6 @@
 //! The notification kinds that a subscription can carry, as values and as types.
 //!
-//! Everything there is to know of a kind stands in the one table below. This file knows nobody.
+//! What the protocol says of a kind stands in the one table below. This file knows nobody.
 
 use std::fmt;
 

@@ -102,8 +102,10 @@ impl Pending {
     }
 }
 
-const _: () =
-    assert!(KINDS.len() == 4, "a kind with a URI is an `Entry::Uri`, every other one an `Entry::List`");
+const _: () = assert!(
+    Kinds::at(KINDS.len() - 1).contains(Kinds::RESOURCES_UPDATED),
+    "the kind with a URI is the last one, here and in the outbox; every other one is an `Entry::List`"
+);
 
 #[cfg(test)]
 mod tests {

@@ -130,12 +130,12 @@ impl Registry {
         } else if shutdown {
             stream.end(CloseReason::Shutdown);
         }
-        self.sweep();
+        self.start_sweeper();
         EventStream { key, stream, registry: self.clone() }
     }
 
     /// Sees to it that the sweeper runs. It ends with its runtime; another one may serve on.
-    fn sweep(self: &Arc<Self>) {
+    fn start_sweeper(self: &Arc<Self>) {
         let mut sweeper = lock(&self.sweeper);
         if sweeper.as_ref().is_none_or(AbortHandle::is_finished) {
             let task = tokio::spawn(sweep(Arc::downgrade(self), self.write_timeout));

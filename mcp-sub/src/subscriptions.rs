@@ -175,11 +175,12 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let subscribe = subscribe(&**handler, &mut filter, &request);
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
         let state = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
-        let left = Honoured::new(filter);
-        let honoured = if left == *offered {
+        // It can only have shrunk: if as much is left, all is.
+        let unchanged = filter.kinds == offered.kinds() && filter.uris.len() == offered.uris().len();
+        let honoured = if unchanged {
             offered
         } else {
-            let left = Arc::new(left);
+            let left = Arc::new(Honoured::new(filter));
             registration.narrow(left.clone());
             left
         };

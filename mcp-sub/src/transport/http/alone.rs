@@ -106,10 +106,9 @@ where
     let meta = gate::check(&parts.headers, &request)?;
     match &*request.method {
         LISTEN => {
-            let filter = listen::asked(settings, &parts.headers, &request)?;
-            let admission = listen::admit(subscriptions, &request)?;
+            let admitted = listen::admit(subscriptions, &parts.headers, &request)?;
             let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
-            listen::open(subscriptions, admission, request, filter, H::DECLARED).await
+            listen::open(subscriptions, admitted, request, H::DECLARED).await
         }
         DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, H::DECLARED))),
         method => match discover::empty_list(settings, H::DECLARED, method) {

@@ -144,8 +144,10 @@ where
     }
     let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
     let json = gate::parse(&body)?;
-    let named = names_version(json).map_err(|error| Refusal::bad_request(None, error))?;
-    if !named && !parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION) {
+    // The header first: it is there nearly always, and then the body is read only once.
+    let is_modern = parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION)
+        || names_version(json).map_err(|error| Refusal::bad_request(None, error))?;
+    if !is_modern {
         return inner.pass(parts, Body::whole(body)).await;
     }
     gate::content_type(&parts.headers)?;
@@ -157,11 +159,10 @@ where
     gate::check_name(&parts.headers, &request)?;
     match &*request.method {
         LISTEN => {
-            let filter = listen::asked(settings, &parts.headers, &request)?;
-            let admission = listen::admit(subscriptions, &request)?;
+            let admitted = listen::admit(subscriptions, &parts.headers, &request)?;
             let carried = inner.carried(&parts, &request, settings, H::DECLARED).await?;
             let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
-            Ok(listen::open(subscriptions, admission, request, filter, carried).await?)
+            Ok(listen::open(subscriptions, admitted, request, carried).await?)
         }
         DISCOVER => inner.discover(parts, body.clone(), &request, settings, H::DECLARED).await,
         _ => inner.pass(parts, Body::whole(body)).await,

@@ -17,45 +17,42 @@ use crate::{
     listen::ListenRequest,
     protocol::{error::Error, filter::RequestedFilter, request::Request},
     rejection::Rejection,
-    settings::Settings,
     subscriptions::{Admission, Listen, Subscriptions},
 };
 
 /// Tells proxies such as nginx not to buffer.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// What the request asks for, if it can be answered here.
-pub(super) fn asked(
-    settings: &Settings,
+/// A listen that can be answered here, and for which there is room.
+pub(super) struct Admitted {
+    filter: RequestedFilter,
+    admission: Admission,
+}
+
+/// Reads what the request asks for, and makes room for it. In that order: what is wrong takes no room.
+pub(super) fn admit<H: SubscriptionHandler>(
+    subscriptions: &Subscriptions<H>,
     headers: &HeaderMap,
     request: &Request<'_>,
-) -> Result<RequestedFilter, Refusal> {
+) -> Result<Admitted, Refusal> {
+    let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
     if !accept::admits_event_stream(headers) {
         let error = Error::invalid_request(
             "a listen is answered as text/event-stream, which `Accept` does not admit",
         );
-        let rejection = Rejection::from_error(StatusCode::NOT_ACCEPTABLE, error);
-        return Err(Refusal::new(Some(request.id.clone()), rejection));
+        return Err(refuse(Rejection::from_error(StatusCode::NOT_ACCEPTABLE, error)));
     }
     let notifications = request.params.as_ref().and_then(|params| params.get("notifications"));
-    RequestedFilter::of(notifications, settings.limits.filter())
-        .map_err(|error| Refusal::bad_request(Some(&request.id), error))
-}
-
-/// Makes room for the stream, or refuses the request.
-pub(super) fn admit<H: SubscriptionHandler>(
-    subscriptions: &Subscriptions<H>,
-    request: &Request<'_>,
-) -> Result<Admission, Refusal> {
-    subscriptions.admit().map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))
+    let filter = RequestedFilter::of(notifications, subscriptions.settings().limits.filter())
+        .map_err(|error| Refusal::bad_request(Some(&request.id), error))?;
+    Ok(Admitted { filter, admission: subscriptions.admit().map_err(refuse)? })
 }
 
 /// Opens the stream. `allowed` is what this place can carry at all.
 pub(super) async fn open<H: SubscriptionHandler, B>(
     subscriptions: &Subscriptions<H>,
-    admission: Admission,
+    Admitted { filter, admission }: Admitted,
     request: ListenRequest,
-    filter: RequestedFilter,
     allowed: Kinds,
 ) -> Result<Response<Body<B>>, Refusal> {
     let id = request.id().clone();
