@@ -20,11 +20,10 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
         let text = "takes the reason of an ending, but only `handle_close` is called with one";
         errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_close`?"));
     }
-    once(errors, handler.subscribe.iter().map(|subscribe| &subscribe.callee));
-    once(errors, handler.close.iter().map(|close| &close.callee));
     one_method_for_each_event(errors, handler);
     // A method that was reported may be missing from the model.
-    if handler.methods.is_empty() && errors.is_empty() {
+    let is_silent = handler.methods.is_empty() && !handler.helpers.iter().any(|helper| helper.declares);
+    if is_silent && errors.is_empty() {
         let help = "put `#[emits(...)]` on a method that takes an event: `fn happened(&self, event: &EVENT, channel: &mut Channel<'_>)`";
         errors.at(name, format_args!("no method of `{name}` has `#[emits(...)]`: its clients would never hear a thing\nhelp: {help}"));
     }
@@ -70,19 +69,10 @@ fn state_for_a_result(errors: &Errors, Handler { subscribe, methods, close, opti
     }
 }
 
-/// Methods that are never compiled together may share a name, or an event. It is not for an attribute to evaluate a
+/// Methods that are never compiled together may share an event. It is not for an attribute to evaluate a
 /// `#[cfg]`: if there is one, rustc finds the two.
 fn are_both_compiled(one: &Callee, other: &Callee) -> bool {
     one.cfgs.is_empty() && other.cfgs.is_empty()
-}
-
-fn once<'a>(errors: &Errors, callees: impl Iterator<Item = &'a Callee>) {
-    let callees: Vec<&Callee> = callees.collect();
-    for (position, callee) in callees.iter().enumerate() {
-        if callees[..position].iter().any(|first| are_both_compiled(first, callee)) {
-            errors.at(&callee.ident, format_args!("a second `{}`: a handler has one", callee.ident));
-        }
-    }
 }
 
 fn one_method_for_each_event(errors: &Errors, handler: &Handler) {

@@ -34,6 +34,8 @@ pub(crate) struct Helper {
     pub(crate) filters: bool,
     /// Whether it takes a `CloseReason`, by value.
     pub(crate) closes: bool,
+    /// Whether it has `#[emits(...)]`, but is the second method of its name.
+    pub(crate) declares: bool,
 }
 
 /// What generated code needs in order to call a method.
@@ -71,8 +73,8 @@ pub(crate) struct EventMethod {
     pub(crate) channel: ChannelName,
     /// What it returns, if it says so, and can be asked about.
     pub(crate) output: Option<Type>,
-    /// The attributes that may allow `dead_code`.
-    pub(crate) allows: Vec<TokenStream>,
+    /// The attributes that may set the level of `dead_code`.
+    pub(crate) lints: Vec<TokenStream>,
     pub(crate) body: TokenTree,
 }
 

@@ -6,27 +6,28 @@ mod cfgs;
 mod close;
 mod emits;
 mod event;
+mod header;
 mod helper;
+mod lints;
 mod options;
 mod signature;
 mod subscribe;
 mod types;
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::{Attribute, Ident, ImplItem};
+use proc_macro2::TokenStream;
+use syn::{Attribute, Ident, ImplItem, ext::IdentExt};
 
 use crate::{
-    block::{Block, Item},
+    block::{Block, Item, Method},
     errors::Errors,
-    model::Handler,
+    model::{Handler, Helper},
     parse::signature::Site,
 };
 
 pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) -> Handler {
     let mut handler = Handler {
         options: options::parse(errors, options),
-        name: header(errors, block),
+        name: header::parse(errors, block),
         subscribe: Vec::new(),
         methods: Vec::new(),
         close: Vec::new(),
@@ -43,13 +44,19 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
     let has_subscribe = block
         .items
         .iter()
-        .any(|item| matches!(item, Item::Method(method) if method.sig.ident == "subscribe"));
+        .any(|item| matches!(item, Item::Method(method) if method.sig.ident.unraw() == "subscribe"));
     let is_handler = handler.name.is_some() && has_subscribe;
+    let mut names: Vec<Ident> = Vec::new();
     for item in &mut block.items {
         let site = Site { krate: &krate, is_handler, position: handler.methods.len() };
         let emits = attributes(item).and_then(|attributes| emits::take(errors, attributes));
         match item {
-            Item::Method(method) if method.sig.ident == "subscribe" => {
+            Item::Method(method) if is_second(method, &mut names) => {
+                // rustc reports the two; for it, too, the name is that of the first.
+                let helper = helper::parse(&Errors::default(), method, site);
+                handler.helpers.push(Helper { declares: emits.is_some(), ..helper });
+            }
+            Item::Method(method) if method.sig.ident.unraw() == "subscribe" => {
                 if emits.is_some() {
                     let text = "`subscribe` runs before the acknowledgement, when nothing may be sent: \
                         `#[emits(...)]` goes on a method that takes an event";
@@ -57,7 +64,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                 }
                 handler.subscribe.push(subscribe::parse(errors, method, site));
             }
-            Item::Method(method) if method.sig.ident == "handle_close" => {
+            Item::Method(method) if method.sig.ident.unraw() == "handle_close" => {
                 if emits.is_some() {
                     let text = "`handle_close` runs when the subscription has ended, when nothing can be sent: \
                         `#[emits(...)]` goes on a method that takes an event";
@@ -69,11 +76,17 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                 Some(emits) => handler.methods.extend(event::parse(errors, method, emits, site)),
                 None => handler.helpers.push(helper::parse(errors, method, site)),
             },
-            Item::Other(ImplItem::Macro(call)) => errors.at(
-                &call.mac,
-                "`#[subscription_handler]` runs before this macro does, and cannot see the methods that it makes\n\
-                help: write the methods out, or let the macro make the whole `impl` block, with the attribute on it",
-            ),
+            Item::Other(ImplItem::Macro(call)) => {
+                errors.at(
+                    &call.mac,
+                    "`#[subscription_handler]` runs before this macro does, and cannot see the methods that it makes\n\
+                    help: write the methods out, or let the macro make the whole `impl` block, with the attribute on it",
+                );
+                // Its methods would be reported for what they send.
+                if helper::names_a_kind(call.mac.tokens.clone()) {
+                    *item = Item::Other(ImplItem::Verbatim(TokenStream::new()));
+                }
+            }
             Item::Other(other) => {
                 if emits.is_some() {
                     errors.at(other, "`#[emits(...)]` goes on a method");
@@ -82,46 +95,23 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
             Item::Unknown(unknown) => errors.push(unknown.error.clone()),
         }
     }
-    let allows: Vec<TokenStream> =
-        block.attrs.iter().chain(&block.inner_attrs).filter_map(signature::allowed).collect();
+    let levels: Vec<TokenStream> =
+        block.attrs.iter().chain(&block.inner_attrs).filter_map(lints::level).collect();
     for method in &mut handler.methods {
-        method.allows.extend(allows.iter().cloned());
+        // Those of the method come last: they are the ones that hold.
+        method.lints.splice(..0, levels.iter().cloned());
     }
     handler
 }
 
-/// Checks what comes before the braces, and returns the name of the type. `None`: it can be no handler.
-///
-/// Here and below, what was reported is also repaired, so that rustc does not report it again.
-fn header(errors: &Errors, block: &mut Block) -> Option<Ident> {
-    const INHERENT: &str = "`#[subscription_handler]` goes on an inherent `impl` block";
-    if let Some((path, _)) = &block.trait_ {
-        errors.at(
-            path,
-            format_args!("{INHERENT}: it implements the trait itself, from the methods that it finds"),
-        );
-        // Of another trait the impl stays what it is.
-        if !path
-            .clone()
-            .into_iter()
-            .any(|token| matches!(token, TokenTree::Ident(name) if name == "SubscriptionHandler"))
-        {
-            return None;
-        }
-        block.trait_ = None;
-    } else if let Some(token) = block.unsafety.take() {
-        errors.at(token, format_args!("{INHERENT}, and such a block cannot be `unsafe`"));
+/// Whether there is a method of this name already, compiled whenever this one is, as far as can be seen.
+fn is_second(method: &Method, names: &mut Vec<Ident>) -> bool {
+    let name = method.sig.ident.unraw();
+    let is_second = cfgs::of(&method.attrs).is_empty() && names.contains(&name);
+    if cfgs::of(&method.attrs).is_empty() {
+        names.push(name);
     }
-    let lifetime = block.generics.lifetimes().next().map(|parameter| parameter.lifetime.to_token_stream());
-    if let Some(borrow) = lifetime.or_else(|| types::borrow(&block.self_ty)) {
-        errors.at(borrow, "a handler outlives every subscription: it has to be `'static`");
-        return None;
-    }
-    let name = types::name(&block.self_ty);
-    if name.is_none() {
-        errors.at(&block.self_ty, "expected the name of a type, which is to be the handler");
-    }
-    name.cloned()
+    is_second
 }
 
 fn attributes(item: &mut Item) -> Option<&mut Vec<Attribute>> {

@@ -15,18 +15,17 @@ use crate::{
 
 /// For each such word, a method that nobody calls, made of that word's tokens: rustc reports it there, by that name.
 pub(crate) fn warnings(method: &EventMethod) -> TokenStream {
-    let Some(sent) = sent(method) else { return TokenStream::new() };
-    let unsent: Vec<&Emit> = method.emits.iter().filter(|emit| !sent.contains(&emit.kind.word)).collect();
+    let unsent = unsent(method);
     if unsent.is_empty() {
         return TokenStream::new();
     }
     let name = &method.callee.ident;
     let dead = unsent.iter().map(|Emit { word, .. }| respan(quote!(fn #word(&self) {}), word.span()));
     let dead = Ends::from(name.span()).item(quote!(impl __Unsent), &TokenStream::new(), quote!(#(#dead)*));
-    let (cfgs, allows) = (&method.callee.cfgs, &method.allows);
+    let (cfgs, lints) = (&method.callee.cfgs, &method.lints);
     quote! {
         #(#cfgs)*
-        #(#[allow(#allows)])*
+        #(#lints)*
         #[allow(clippy::unused_self, clippy::missing_const_for_fn)] // it is a method so that rustc calls it one
         const _: () = {
             // Not the method's name: rustc shows the path of a type in full as soon as two have its name, and the
@@ -38,28 +37,33 @@ pub(crate) fn warnings(method: &EventMethod) -> TokenStream {
     }
 }
 
+/// What the method declares, and provably never sends.
+pub(crate) fn unsent(method: &EventMethod) -> Vec<&Emit> {
+    let Some(sent) = sent(method) else { return Vec::new() };
+    method.emits.iter().filter(|emit| !sent.contains(&emit.kind.word)).collect()
+}
+
 /// All that the method sends, or `None` if that cannot be known.
 fn sent(method: &EventMethod) -> Option<Vec<&'static str>> {
-    let mut sent = Vec::new();
-    match &method.channel {
-        ChannelName::Wildcard => {}
-        ChannelName::Ident(channel) => {
-            let TokenTree::Group(body) = &method.body else { return None };
-            scan(body.stream(), &channel.unraw(), &mut sent)?;
-        }
+    let channel = match &method.channel {
+        ChannelName::Wildcard => None,
+        ChannelName::Ident(channel) => Some(channel.unraw()),
         ChannelName::Pattern => return None,
-    }
+    };
+    let TokenTree::Group(body) = &method.body else { return None };
+    let mut sent = Vec::new();
+    scan(body.stream(), channel.as_ref(), &mut sent)?;
     Some(sent)
 }
 
-/// Adds what `channel` sends in `tokens`; `None` as soon as that cannot be known.
-fn scan(tokens: TokenStream, channel: &Ident, sent: &mut Vec<&'static str>) -> Option<()> {
+/// Adds what `channel`, if it has a name, sends in `tokens`; `None` as soon as that cannot be known.
+fn scan(tokens: TokenStream, channel: Option<&Ident>, sent: &mut Vec<&'static str>) -> Option<()> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (position, token) in tokens.iter().enumerate() {
         let rest = &tokens[position + 1..];
         match token {
             TokenTree::Group(group) => scan(group.stream(), channel, sent)?,
-            TokenTree::Ident(ident) if ident.unraw() == *channel => match rest {
+            TokenTree::Ident(ident) if is(ident, channel) => match rest {
                 [TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(_), ..]
                     if dot.as_char() == '.' =>
                 {
@@ -92,9 +96,13 @@ fn arguments_of_macro(tokens: &[TokenTree]) -> Option<TokenStream> {
     }
 }
 
-fn mentions(tokens: TokenStream, channel: &Ident) -> bool {
+fn is(ident: &Ident, channel: Option<&Ident>) -> bool {
+    channel.is_some_and(|channel| ident.unraw() == *channel)
+}
+
+fn mentions(tokens: TokenStream, channel: Option<&Ident>) -> bool {
     tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident.unraw() == *channel,
+        TokenTree::Ident(ident) => is(&ident, channel),
         TokenTree::Group(group) => mentions(group.stream(), channel),
         _ => false,
     })
@@ -108,7 +116,7 @@ mod tests {
 
     fn scanned(body: TokenStream) -> Option<Vec<&'static str>> {
         let mut sent = Vec::new();
-        scan(body, &format_ident!("channel"), &mut sent).map(|()| sent)
+        scan(body, Some(&format_ident!("channel")), &mut sent).map(|()| sent)
     }
 
     #[test]

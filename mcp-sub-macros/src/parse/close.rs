@@ -14,13 +14,13 @@ use crate::{
 };
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Close {
-    let callee = signature::callee(errors, method);
+    let callee = signature::callee(errors, method, site);
     let mut arguments = Vec::new();
     let (mut reason, mut state) = (false, false);
     for parameter in signature::parameters(&mut method.sig) {
         let place = Ends::of(&parameter.ty);
         let name = types::referenced_name(&parameter.ty);
-        if name.is_some_and(|name| name == "Channel") {
+        if name.as_ref().is_some_and(|name| name == "Channel") {
             errors.at(
                 &parameter.ty,
                 "`handle_close` runs when the subscription has ended: there is no channel any more",
@@ -29,7 +29,9 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Clo
         } else if types::is(&parameter.ty, "CloseReason") && !reason {
             reason = true;
             arguments.push(CloseArgument::Reason(place));
-        } else if types::reference(&parameter.ty).is_none() && !name.is_some_and(signature::is_ours) && !state
+        } else if types::reference(&parameter.ty).is_none()
+            && !name.as_ref().is_some_and(signature::is_ours)
+            && !state
         {
             state = true;
             arguments.push(CloseArgument::State(parameter.ty.clone()));

@@ -12,7 +12,7 @@ const EXAMPLE: &str = "expected the notifications that this method sends: `#[emi
 pub(super) fn take(errors: &Errors, attrs: &mut Vec<Attribute>) -> Option<Vec<Emit>> {
     let mut found: Option<Vec<Emit>> = None;
     attrs.retain(|attr| {
-        let Some(name) = attr.path().segments.last().map(|segment| segment.ident.to_string()) else { return true };
+        let Some(name) = attr.path().segments.last().map(|segment| segment.ident.unraw().to_string()) else { return true };
         match &*name {
             "emits" => {
                 if found.is_some() {

@@ -1,9 +1,10 @@
 //! A method with `#[emits(...)]`.
 
 use quote::ToTokens;
-use syn::{Pat, Signature, Type, spanned::Spanned};
+use syn::{Pat, ReturnType, Signature, Type, TypeReference, spanned::Spanned};
 
 use super::{
+    lints,
     signature::{self, Site},
     types,
 };
@@ -12,6 +13,7 @@ use crate::{
     errors::Errors,
     model::{Callee, ChannelName, Emit, EventArgument, EventMethod},
     spans::Ends,
+    unused,
 };
 
 /// `None` if there is no event to be found, which was reported.
@@ -21,7 +23,7 @@ pub(super) fn parse(
     emits: Vec<Emit>,
     site: Site<'_>,
 ) -> Option<EventMethod> {
-    let mut callee = signature::callee(errors, method);
+    let mut callee = signature::callee(errors, method, site);
     callee.is_async |= types::is_future(&method.sig.output);
     let First { event, mut is_sound } = first(errors, &method.sig);
     signature::loosen(errors, &mut method.sig, "Channel");
@@ -31,9 +33,10 @@ pub(super) fn parse(
     for (position, parameter) in signature::parameters(&mut method.sig).enumerate() {
         let name = types::referenced_name(&parameter.ty);
         let place = Ends::of(&parameter.ty);
-        if name.is_some_and(|name| name == "Channel") {
+        if name.as_ref().is_some_and(|name| name == "Channel") {
             if !types::is_reference(&parameter.ty, true) {
                 errors.at(&parameter.ty, "expected `&mut Channel<'_>`");
+                types::make_exclusive(parameter);
             } else if channel.is_some() {
                 errors.at(&parameter.ty, format_args!("`{}` has a channel already", callee.ident));
             }
@@ -46,7 +49,7 @@ pub(super) fn parse(
             }
         } else if position == 0 {
             arguments.push(EventArgument::Event(place));
-        } else if types::is_reference(&parameter.ty, true) && !name.is_some_and(signature::is_ours) {
+        } else if types::is_reference(&parameter.ty, true) && !name.as_ref().is_some_and(signature::is_ours) {
             arguments.push(EventArgument::State(parameter.ty.clone()));
             states.push((*parameter.ty).clone());
         } else if is_sound {
@@ -66,16 +69,29 @@ pub(super) fn parse(
     if is_sound {
         check_channel_and_state(errors, &callee, channel.is_some(), &states);
     }
-    Some(EventMethod {
+    if let ReturnType::Type(_, ty) = &method.sig.output
+        && matches!(types::plain(ty), Type::Never(_))
+    {
+        let text = "has to come back: it returns nothing, a `Flow`, or a `Result` of either";
+        errors.at(ty, format_args!("`{}` {text}", callee.ident));
+    }
+    let mut found = EventMethod {
         emits,
         event: event?,
         arguments,
         channel: channel.unwrap_or(ChannelName::Pattern),
         output: types::on_its_own(&method.sig.output),
-        allows: method.attrs.iter().filter_map(signature::allowed).collect(),
+        lints: method.attrs.iter().filter_map(lints::level).collect(),
         body: method.body.clone(),
         callee,
-    })
+    };
+    if !unused::unsent(&found).is_empty() {
+        let expected = lints::take_expected(&mut method.attrs);
+        if !expected.is_empty() {
+            found.lints = method.attrs.iter().filter_map(lints::level).chain(expected).collect();
+        }
+    }
+    Some(found)
 }
 
 /// The first parameter.
@@ -89,7 +105,11 @@ struct First {
 fn first(errors: &Errors, sig: &Signature) -> First {
     let name = &sig.ident;
     let wrong = |event: Option<&Type>| First { event: event.cloned(), is_sound: false };
-    let is_ours = |ty: &Type| types::referenced_name(ty).is_some_and(signature::is_ours);
+    let is_ours = |ty: &Type| types::referenced_name(ty).as_ref().is_some_and(signature::is_ours);
+    if !signature::is_whole(sig) {
+        let mut events = signature::typed(sig).filter_map(|parameter| types::reference(&parameter.ty));
+        return wrong(events.find(|event| may_be_event(event)).map(|event| &*event.elem));
+    }
     let Some(parameter) = signature::typed(sig).next() else {
         errors
             .at(name, format_args!("`{name}` takes no event: its first parameter has to be `event: &EVENT`"));
@@ -125,6 +145,13 @@ fn first(errors: &Errors, sig: &Signature) -> First {
         return wrong(None);
     }
     First { event: Some(event.clone()), is_sound: true }
+}
+
+/// Whether it can be `&EVENT`, next to parameters that cannot be told apart.
+fn may_be_event(ty: &TypeReference) -> bool {
+    ty.mutability.is_none()
+        && types::referenced_name(&ty.elem).is_some_and(|name| name != "Self" && !signature::is_ours(&name))
+        && types::borrow(&ty.elem).is_none()
 }
 
 /// A type as the user wrote it, but for spaces.

@@ -1,5 +1,6 @@
 //! A method that the runtime does not call.
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, FnArg};
 
@@ -13,7 +14,8 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Hel
     let ident = method.sig.ident.clone();
     let has_receiver = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
     let (mut filters, mut closes) = (false, false);
-    for parameter in signature::parameters(&mut method.sig) {
+    for input in &mut method.sig.inputs {
+        let FnArg::Typed(parameter) = input else { continue };
         let Some(name) = types::referenced_name(&parameter.ty) else { continue };
         if name == "Filter" {
             filters |= has_receiver;
@@ -22,7 +24,7 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Hel
             closes |= has_receiver && types::reference(&parameter.ty).is_none();
         } else if name == "Channel" && types::takes_argument(&parameter.ty) {
             let pattern = parameter.pat.to_token_stream();
-            if !names_a_kind(&method.attrs) {
+            if !has_renamed_emits(&method.attrs) {
                 errors.at(
                     &ident,
                     format_args!(
@@ -34,11 +36,18 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Hel
             signature::unbound_channel(&mut parameter.ty, site);
         }
     }
-    Helper { ident, filters, closes }
+    Helper { ident, filters, closes, declares: false }
 }
 
 /// Whether an attribute is `emits` by another name, which says itself that it is not read.
-fn names_a_kind(attrs: &[Attribute]) -> bool {
-    let lists = attrs.iter().filter_map(|attr| attr.meta.require_list().ok());
-    lists.flat_map(|list| list.tokens.clone()).any(|token| names::kind(&token.to_string()).is_some())
+fn has_renamed_emits(attrs: &[Attribute]) -> bool {
+    attrs
+        .iter()
+        .filter_map(|attr| attr.meta.require_list().ok())
+        .any(|list| names_a_kind(list.tokens.clone()))
+}
+
+/// Whether a notification is named in `tokens`, as in `#[emits(...)]`.
+pub(super) fn names_a_kind(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| names::kind(&token.to_string()).is_some())
 }

@@ -30,7 +30,7 @@ pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
         }
     });
     if let Err(error) = parser.parse2(tokens) {
-        errors.push(error);
+        errors.push(syn::Error::new(error.span(), FORMS));
     }
     Options { krate: krate.unwrap_or_else(|| parse_quote!(::mcp_sub)), event }
 }
@@ -44,7 +44,11 @@ fn set<T>(
     if !meta.input.peek(Token![=]) {
         return Err(meta.error(FORMS));
     }
-    let value = parse(meta.value()?)?;
+    let input = meta.value()?;
+    if input.is_empty() {
+        return Err(meta.error(FORMS));
+    }
+    let value = parse(input)?;
     match option {
         Some(_) => errors.at(&meta.path, "this option is set already"),
         None => *option = Some(value),

@@ -2,10 +2,10 @@
 //!
 //! Whatever is wrong with a signature, each channel and filter in it gets a type with which the body compiles.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::Literal;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Ident, Lifetime, Meta, PatType, Path, Receiver, ReceiverKind, Safety,
+    Attribute, FnArg, GenericParam, Ident, Lifetime, PatType, Path, Receiver, ReceiverKind, Safety,
     Signature, Type,
 };
 
@@ -23,10 +23,10 @@ pub(super) struct Site<'a> {
 }
 
 /// Checks what holds for every method that is called.
-pub(super) fn callee(errors: &Errors, method: &Method) -> Callee {
-    let sig = &method.sig;
+pub(super) fn callee(errors: &Errors, method: &mut Method, site: Site<'_>) -> Callee {
+    let sig = &mut method.sig;
     let name = &sig.ident;
-    if let Some(token) = sig.constness {
+    if let Some(token) = sig.constness.take() {
         errors.at(token, format_args!("`{name}` cannot be `const`"));
     }
     if let Safety::Unsafe(token) = sig.safety {
@@ -35,7 +35,7 @@ pub(super) fn callee(errors: &Errors, method: &Method) -> Callee {
     if let Some(abi) = &sig.abi {
         errors.at(abi, format_args!("`{name}` cannot be `extern`"));
     }
-    if let Some(variadic) = &sig.variadic {
+    if let Some(variadic) = sig.variadic.take() {
         errors.at(variadic, format_args!("`{name}` cannot be variadic"));
     }
     for parameter in &sig.generics.params {
@@ -55,11 +55,42 @@ pub(super) fn callee(errors: &Errors, method: &Method) -> Callee {
         ),
         _ => errors.at(name, format_args!("`{name}` needs a receiver: `&self`")),
     }
-    for attr in sig.inputs.iter().flat_map(attributes).filter(|attr| is_cfg(attr)) {
-        errors
-            .at(attr, "a parameter cannot come and go here: put `#[cfg(...)]` on two versions of the method");
+    for input in &mut sig.inputs {
+        if let Some(attr) = attributes(input).iter().find(|attr| is_cfg(attr)) {
+            errors.at(
+                attr,
+                "a parameter cannot come and go here: put `#[cfg(...)]` on two versions of the method",
+            );
+            if let FnArg::Typed(parameter) = input {
+                give_argument(&mut parameter.ty, site);
+            }
+        }
+        if let Some(lifetime) = lent(input)
+            && lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+        {
+            errors.at(lifetime.take(), "what a method is lent is not `'static`: leave the lifetime out");
+        }
     }
-    Callee { ident: name.clone(), cfgs: cfgs::of(&method.attrs), is_async: sig.asyncness.is_some() }
+    Callee { ident: sig.ident.clone(), cfgs: cfgs::of(&method.attrs), is_async: sig.asyncness.is_some() }
+}
+
+/// Whether all the parameters are there to be looked at. If not, that was reported.
+pub(super) fn is_whole(sig: &Signature) -> bool {
+    matches!(sig.inputs.first(), Some(FnArg::Receiver(_)))
+        && !sig.inputs.iter().flat_map(attributes).any(is_cfg)
+}
+
+/// `'a` of `&'a self` or `event: &'a EVENT`.
+fn lent(input: &mut FnArg) -> Option<&mut Option<Lifetime>> {
+    let ty = match input {
+        FnArg::Receiver(receiver) => match &mut receiver.kind {
+            ReceiverKind::Reference(_, lifetime, _) => return Some(lifetime),
+            ReceiverKind::Typed(_, ty) => ty,
+            _ => return None,
+        },
+        FnArg::Typed(parameter) => &mut parameter.ty,
+    };
+    types::reference_mut(ty).map(|reference| &mut reference.lifetime)
 }
 
 /// `&self`, `&'a self`, `self: &Self`.
@@ -79,7 +110,7 @@ fn attributes(input: &FnArg) -> &[Attribute] {
     }
 }
 
-fn is_cfg(attr: &Attribute) -> bool {
+pub(super) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")
 }
 
@@ -115,6 +146,14 @@ pub(super) fn unbound_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
     types::add_argument(ty, &quote!(#krate::AnyNotification));
 }
 
+/// The same of whatever it is, for a parameter that is not looked at further.
+pub(super) fn give_argument(ty: &mut Type, site: Site<'_>) {
+    if types::referenced_name(ty).is_some_and(|name| name == "Channel") {
+        unbound_channel(ty, site);
+    }
+    typed_filter(ty);
+}
+
 /// `Channel<'static>` and `&'a mut Channel<'a>` → `Channel<'_>`: what is lent has a lifetime of its own.
 pub(super) fn loosen(errors: &Errors, sig: &mut Signature, name: &str) {
     let inputs = sig.inputs.to_token_stream();
@@ -135,15 +174,5 @@ pub(super) fn loosen(errors: &Errors, sig: &mut Signature, name: &str) {
 pub(super) fn typed_filter(ty: &mut Type) {
     if types::referenced_name(ty).is_some_and(|name| name == "Filter") {
         types::add_argument(ty, &quote!(Self));
-    }
-}
-
-/// What an `allow` or an `expect` allows. An expectation is not copied: it is met or not by what the user wrote.
-pub(super) fn allowed(attr: &Attribute) -> Option<TokenStream> {
-    match &attr.meta {
-        Meta::List(list) if list.path.is_ident("allow") || list.path.is_ident("expect") => {
-            Some(list.tokens.clone())
-        }
-        _ => None,
     }
 }

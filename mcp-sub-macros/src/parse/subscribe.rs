@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Subscribe {
-    let callee = signature::callee(errors, method);
+    let callee = signature::callee(errors, method, site);
     signature::loosen(errors, &mut method.sig, "Filter");
     let mut arguments = Vec::new();
     for parameter in signature::parameters(&mut method.sig) {
@@ -37,7 +37,10 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
                     &parameter.ty,
                     "unexpected parameter: `subscribe` takes `filter: &mut Filter<'_>` and `request: &ListenRequest`",
                 );
-                signature::typed_filter(&mut parameter.ty);
+                if types::referenced_name(&parameter.ty).is_some_and(|name| name == "Filter") {
+                    signature::typed_filter(&mut parameter.ty);
+                    types::make_exclusive(parameter);
+                }
                 continue;
             }
         };

@@ -3,8 +3,8 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    GenericArgument, Ident, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeParamBound,
-    TypeReference, parse_quote,
+    GenericArgument, Ident, Lifetime, Pat, PatType, PathArguments, PathSegment, ReturnType, Token, Type,
+    TypeParamBound, TypeReference, ext::IdentExt, parse_quote,
 };
 
 use crate::spans::respan;
@@ -26,10 +26,29 @@ pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
+/// The same, to be changed.
+pub(super) fn reference_mut(ty: &mut Type) -> Option<&mut TypeReference> {
+    match ty {
+        Type::Group(group) => reference_mut(&mut group.elem),
+        Type::Paren(paren) => reference_mut(&mut paren.elem),
+        Type::Reference(reference) => Some(reference),
+        _ => None,
+    }
+}
+
+/// `T` and `&T` → `&mut T`, for what was reported not to be that: a body that takes it for one is not to add an error.
+pub(super) fn make_exclusive(PatType { pat, ty, .. }: &mut PatType) {
+    match reference_mut(ty) {
+        Some(reference) => reference.mutability = Some(<Token![mut]>::default()),
+        None if matches!(&**pat, Pat::Ident(pattern) if pattern.mutability.is_some()) => {}
+        None => **ty = parse_quote!(&mut #ty),
+    }
+}
+
 /// `Channel` of `mcp_sub::Channel<'_>`.
-pub(super) fn name(ty: &Type) -> Option<&Ident> {
+pub(super) fn name(ty: &Type) -> Option<Ident> {
     match plain(ty) {
-        Type::Path(path) => Some(&path.path.segments.last()?.ident),
+        Type::Path(path) => Some(path.path.segments.last()?.ident.unraw()),
         _ => None,
     }
 }
@@ -44,7 +63,7 @@ pub(super) fn is(ty: &Type, expected: &str) -> bool {
 }
 
 /// The name behind any references.
-pub(super) fn referenced_name(ty: &Type) -> Option<&Ident> {
+pub(super) fn referenced_name(ty: &Type) -> Option<Ident> {
     match reference(ty) {
         Some(reference) => referenced_name(&reference.elem),
         None => name(ty),

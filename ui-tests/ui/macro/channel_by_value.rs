@@ -12,7 +12,7 @@ impl Files {
     }
 
     #[emits(resources_updated)]
-    fn saved(&self, _: &Saved, mut channel: Channel<'_>) {
+    fn saved(&self, _: &Saved, channel: Channel<'_>) {
         channel.resources_updated("file:///a");
     }
 }

@@ -12,7 +12,9 @@ impl Files {
     }
 
     #[emits(resources_updated)]
-    const fn saved(&self, _: &Saved, _: &mut Channel<'_>) {}
+    const fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
 }
 
 fn main() {}

@@ -1,5 +1,5 @@
 //! Where a notification is declared and not sent, and nothing is to be said of it.
-#![deny(dead_code)]
+#![deny(dead_code, unused_variables, unfulfilled_lint_expectations)]
 
 use mcp_sub::{Channel, Emits, Rejection, ToolsListChanged, subscription_handler};
 
@@ -37,6 +37,20 @@ impl Files {
     fn not_written_yet(&self, _: &i8, _channel: &mut Channel<'_>) {
         todo!()
     }
+
+    #[emits(tools_list_changed)]
+    async fn not_even_named(&self, _: &i16, _: &mut Channel<'_>) {
+        std::unimplemented!("{}", 1)
+    }
+
+    /// What is expected is this warning, and what else is stays expected.
+    #[expect(dead_code, unused_variables, reason = "only for show")]
+    #[emits(tools_list_changed, prompts_list_changed)]
+    fn expected(&self, event: &i32, _: &mut Channel<'_>) {}
+
+    #[expect(dead_code)]
+    #[emits(tools_list_changed)]
+    async fn only_expected(&self, _: &i64, _channel: &mut Channel<'_>) {}
 }
 
 pub struct Allowed;

@@ -1,4 +1,4 @@
-//! Two `subscribe`. Two errors, since rustc reports any two methods of one name.
+//! Two `subscribe`.
 
 use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
 

@@ -1,0 +1,21 @@
+//! An attribute for the impls of traits. Above ours it says that itself.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+#[async_trait]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! A list without commas.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated tools_list_changed)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! An event lent for ever.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    async fn saved(&self, _: &'static Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

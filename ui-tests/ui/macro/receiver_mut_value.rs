@@ -1,0 +1,22 @@
+//! A handler that is taken and changed.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(mut self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+        self = Files;
+        drop(self);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! Two `handle_close`.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    fn handle_close(&self) {}
+
+    fn handle_close(&self, reason: mcp_sub::CloseReason) {
+        drop(reason);
+    }
+}
+
+fn main() {}

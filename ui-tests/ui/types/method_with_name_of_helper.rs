@@ -1,0 +1,22 @@
+//! A helper and a method of one name. For rustc, the name is that of the first.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    fn saved(&self) {}
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+}
+
+fn main() {}

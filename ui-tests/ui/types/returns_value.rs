@@ -1,0 +1,21 @@
+//! A value that is not asked for.
+
+use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) -> Result<usize, String> {
+        channel.resources_updated("file:///a");
+        Ok(1)
+    }
+}
+
+fn main() {}
