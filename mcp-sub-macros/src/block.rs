@@ -113,7 +113,13 @@ impl Unknown {
             input.advance_to(&ahead);
         }
         let mut tokens = TokenStream::new();
+        let mut in_function = false;
         while !input.is_empty() {
+            // A function whose rest is not written yet takes nothing from the next one.
+            if in_function && starts_item(input) {
+                break;
+            }
+            in_function |= input.peek(Token![fn]);
             let token: TokenTree = input.parse()?;
             let last = match &token {
                 TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -166,6 +172,14 @@ impl ToTokens for Item {
             }
         }
     }
+}
+
+fn starts_item(input: ParseStream<'_>) -> bool {
+    input.peek(Token![#])
+        || input.peek(Token![pub])
+        || input.peek(Token![async])
+        || input.peek(Token![const])
+        || input.peek(Token![fn])
 }
 
 /// A function that does nothing, if it is one that can.
