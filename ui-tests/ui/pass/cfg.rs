@@ -76,7 +76,7 @@ impl<T: Send + Sync + 'static> Generic<T> {
     }
 }
 
-/// The block itself.
+/// The block itself, on either side of the attribute, and inside.
 #[subscription_handler(event = MissingEvent)]
 #[cfg(any())]
 impl Missing {
@@ -87,6 +87,44 @@ impl Missing {
     #[emits(tools_list_changed)]
     fn event(&self, _: &Event, channel: &mut Channel<'_>) {
         channel.tools_list_changed();
+    }
+}
+
+#[cfg(any())]
+#[subscription_handler]
+impl Missing {}
+
+#[subscription_handler]
+impl Missing {
+    #![cfg(any())]
+}
+
+/// The attribute itself, and a parameter of what the runtime does not call.
+pub struct Conditional;
+
+#[cfg_attr(all(), subscription_handler)]
+#[cfg_attr(any(), subscription_handler)]
+#[cfg(all())]
+impl Conditional {
+    fn subscribe(&self, filter: &mut Filter<'_>) -> Result<(), Rejection> {
+        self.helper(filter);
+        Ok(())
+    }
+
+    fn helper(&self, #[cfg(all())] filter: &mut Filter<'_>, #[cfg(any())] missing: Missing) {
+        filter.decline::<ToolsListChanged>();
+    }
+
+    #[cfg(true)]
+    #[emits(tools_list_changed)]
+    fn event(&self, _: &Event, channel: &mut Channel<'_>) {
+        channel.tools_list_changed();
+    }
+
+    #[cfg(false)]
+    #[emits(prompts_list_changed)]
+    fn never(&self, _: &Other, channel: &mut Channel<'_>) {
+        channel.prompts_list_changed();
     }
 }
 
@@ -130,6 +168,7 @@ fn main() {
     assert_eq!(Pair::DECLARED, Kinds::PROMPTS_LIST_CHANGED);
     assert_eq!(Empty::DECLARED, Kinds::NONE);
     assert_eq!(Generic::<u8>::DECLARED, Kinds::NONE);
+    assert_eq!(Conditional::DECLARED, Kinds::TOOLS_LIST_CHANGED);
     assert_eq!(Attributes::DECLARED, Kinds::TOOLS_LIST_CHANGED);
     let _ = Generic(0);
 }

@@ -141,7 +141,7 @@ mod r#try {
 
 #[renamed::subscription_handler(crate = renamed)]
 impl r#Type {
-    fn subscribe(&self) -> ::std::result::Result<(), renamed::Rejection> {
+    fn r#subscribe(&self) -> ::std::result::Result<(), renamed::Rejection> {
         ::std::result::Result::Ok(())
     }
 
@@ -151,9 +151,13 @@ impl r#Type {
         r#type.tools_list_changed();
     }
 
-    #[emits(r#tools_list_changed)]
-    fn r#plain(&self, _: &u8, channels: &mut renamed::Channel<'_>) {
-        channels.tools_list_changed();
+    #[r#emits(r#tools_list_changed)]
+    fn r#plain<'r#a>(&'r#a self, _: &u8, channels: &mut renamed::r#Channel<'_>) {
+        channels.r#tools_list_changed();
+    }
+
+    fn r#handle_close(&self, r#fn: renamed::r#CloseReason) {
+        let _ = r#fn;
     }
 }
 
