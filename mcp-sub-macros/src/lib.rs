@@ -105,7 +105,7 @@ use quote::quote;
 /// `impl Future<Output = …> + Send` of one of these.
 ///
 /// Sending what is not in the list does not compile. Listing what is never sent is a warning, `dead_code`, unless the
-/// channel is passed on: what happens there is not known.
+/// channel is passed on: what happens there is not known. `#[expect(dead_code)]` on the method says that it is meant so.
 ///
 /// ## `handle_close`: the subscription has ended
 ///
@@ -166,6 +166,11 @@ use quote::quote;
 /// let ToolsEvent::installed(event) = ToolsEvent::installed(Installed(String::from("grep")));
 /// assert_eq!(event.0, "grep");
 /// ```
+///
+/// # Two versions of the crate
+///
+/// A handler is one for the version of `mcp-sub` that its own crate depends on. If a build has two, rustc says of the
+/// handler that it is none where the other is in use; `cargo tree --duplicates` shows who asks for it.
 ///
 /// # Conditional compilation
 ///

@@ -104,10 +104,10 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
     handler
 }
 
-/// Whether there is a method of this name already, compiled whenever this one is, as far as can be seen.
+/// Whether there is a method of this name already that is always compiled.
 fn is_second(method: &Method, names: &mut Vec<Ident>) -> bool {
     let name = method.sig.ident.unraw();
-    let is_second = cfgs::of(&method.attrs).is_empty() && names.contains(&name);
+    let is_second = names.contains(&name);
     if cfgs::of(&method.attrs).is_empty() {
         names.push(name);
     }

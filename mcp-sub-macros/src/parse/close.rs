@@ -40,13 +40,18 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Clo
                 &parameter.ty,
                 "unexpected parameter: `handle_close` takes `reason: CloseReason` and `state: STATE`, by value",
             );
-            signature::typed_filter(&mut parameter.ty);
+            signature::give_arguments(&mut parameter.ty, site);
         }
     }
     if let ReturnType::Type(_, ty) = &method.sig.output
         && !matches!(types::plain(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
     {
-        errors.at(ty, "`handle_close` returns nothing: nobody is left to be told");
+        let text = if types::is_future(&method.sig.output) {
+            "`handle_close` returns nothing: where it waits, it is an `async fn`"
+        } else {
+            "`handle_close` returns nothing: nobody is left to be told"
+        };
+        errors.at(ty, text);
     }
     Close { callee, arguments }
 }

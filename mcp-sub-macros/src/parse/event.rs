@@ -63,7 +63,7 @@ pub(super) fn parse(
                     callee.ident,
                 ),
             );
-            signature::typed_filter(&mut parameter.ty);
+            signature::give_arguments(&mut parameter.ty, site);
         }
     }
     if is_sound {

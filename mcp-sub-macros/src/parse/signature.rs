@@ -62,7 +62,7 @@ pub(super) fn callee(errors: &Errors, method: &mut Method, site: Site<'_>) -> Ca
                 "a parameter cannot come and go here: put `#[cfg(...)]` on two versions of the method",
             );
             if let FnArg::Typed(parameter) = input {
-                give_argument(&mut parameter.ty, site);
+                give_arguments(&mut parameter.ty, site);
             }
         }
         if let Some(lifetime) = lent(input)
@@ -146,12 +146,12 @@ pub(super) fn unbound_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
     types::add_argument(ty, &quote!(#krate::AnyNotification));
 }
 
-/// The same of whatever it is, for a parameter that is not looked at further.
-pub(super) fn give_argument(ty: &mut Type, site: Site<'_>) {
-    if types::referenced_name(ty).is_some_and(|name| name == "Channel") {
-        unbound_channel(ty, site);
-    }
-    typed_filter(ty);
+/// The same wherever it is in the type of a parameter that is not looked at further.
+pub(super) fn give_arguments(ty: &mut Type, site: Site<'_>) {
+    types::for_each_inside(ty, &mut |ty| match types::name(ty) {
+        Some(name) if name == "Channel" => unbound_channel(ty, site),
+        _ => typed_filter(ty),
+    });
 }
 
 /// `Channel<'static>` and `&'a mut Channel<'a>` → `Channel<'_>`: what is lent has a lifetime of its own.

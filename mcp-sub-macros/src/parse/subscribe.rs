@@ -37,8 +37,8 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
                     &parameter.ty,
                     "unexpected parameter: `subscribe` takes `filter: &mut Filter<'_>` and `request: &ListenRequest`",
                 );
+                signature::give_arguments(&mut parameter.ty, site);
                 if types::referenced_name(&parameter.ty).is_some_and(|name| name == "Filter") {
-                    signature::typed_filter(&mut parameter.ty);
                     types::make_exclusive(parameter);
                 }
                 continue;

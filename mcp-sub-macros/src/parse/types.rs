@@ -90,6 +90,28 @@ pub(super) fn add_argument(ty: &mut Type, argument: &TokenStream) {
     }
 }
 
+/// Calls `f` with the type, and with those that it is made of.
+pub(super) fn for_each_inside(ty: &mut Type, f: &mut impl FnMut(&mut Type)) {
+    f(ty);
+    match ty {
+        Type::Group(group) => for_each_inside(&mut group.elem, f),
+        Type::Paren(paren) => for_each_inside(&mut paren.elem, f),
+        Type::Reference(reference) => for_each_inside(&mut reference.elem, f),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(|ty| for_each_inside(ty, f)),
+        Type::Path(path) => {
+            for segment in &mut path.path.segments {
+                let PathArguments::AngleBracketed(list) = &mut segment.arguments else { continue };
+                for argument in &mut list.args {
+                    if let GenericArgument::Type(ty) = argument {
+                        for_each_inside(ty, f);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Whether [`add_argument`] would add one.
 pub(super) fn takes_argument(ty: &Type) -> bool {
     let mut with = ty.clone();
