@@ -1,11 +1,13 @@
 //! What takes more than one method to see.
 
+use std::collections::HashMap;
+
 use quote::ToTokens;
 use syn::{Ident, Type, parse_quote};
 
 use crate::{
     errors::Errors,
-    model::{Callee, CloseArgument, EventArgument, Handler, Helper, Subscribe},
+    model::{Callee, CloseArgument, EventArgument, EventMethod, Handler, Helper, Subscribe},
 };
 
 pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
@@ -76,19 +78,15 @@ fn are_both_compiled(one: &Callee, other: &Callee) -> bool {
 }
 
 fn one_method_for_each_event(errors: &Errors, handler: &Handler) {
-    for (position, method) in handler.methods.iter().enumerate() {
-        let twin = handler.methods[..position]
-            .iter()
-            .find(|first| first.event == method.event && are_both_compiled(&first.callee, &method.callee));
-        if let Some(first) = twin {
-            let event = method.event.to_token_stream();
-            errors.at(
-                &method.event,
-                format_args!(
-                    "`{}` takes the event `{event}` already: there is one method for each",
-                    first.callee.ident
-                ),
-            );
+    let mut taken: HashMap<String, Vec<&Callee>> = HashMap::new();
+    for EventMethod { event, callee, .. } in &handler.methods {
+        let others = taken.entry(event.to_token_stream().to_string()).or_default();
+        if let Some(Callee { ident, .. }) = others.iter().find(|other| are_both_compiled(other, callee)) {
+            let event = event.to_token_stream();
+            let text =
+                format_args!("`{ident}` takes the event `{event}` already: there is one method for each");
+            errors.at(&event, text);
         }
+        others.push(callee);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The block comes first, so that editors take the user's tokens for the user's code. What is generated is in a
 //! `const _`, where it meets no name of the user's, and names nothing but by a path from the runtime crate: the user may
-//! have a `Result` of their own.
+//! have a `Result` of their own. The crate and the handler are named once each, so that one that does not exist is
+//! reported once.
 
 mod bounds;
 mod dispatch;
@@ -10,9 +11,9 @@ mod event;
 mod markers;
 mod stubs;
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Attribute, Path, Type};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Type};
 
 use crate::{
     block::Block,
@@ -24,10 +25,12 @@ use crate::{
 struct Context<'a> {
     block: &'a Block,
     handler: &'a Handler,
-    krate: &'a Path,
-    /// The hidden module of the runtime crate.
+    /// The runtime crate.
+    krate: Ident,
+    /// Its hidden module.
     private: TokenStream,
-    self_ty: &'a Type,
+    /// The handler's type.
+    self_ty: TokenStream,
     /// `<S: Store>`
     generics: TokenStream,
     /// `<S>`
@@ -38,19 +41,43 @@ struct Context<'a> {
 
 impl<'a> Context<'a> {
     fn new(block: &'a Block, handler: &'a Handler) -> Self {
-        let krate = &handler.options.krate;
-        let private = quote!(#krate::__private);
+        let krate = format_ident!("__mcp_sub");
         let (generics, generic_arguments, where_clause) = block.generics.split_for_impl();
         Self {
             block,
             handler,
+            private: quote!(#krate::__private),
             krate,
-            self_ty: &block.self_ty,
+            self_ty: match handler.name {
+                Some(_) => quote!(__Handler #generic_arguments),
+                None => block.self_ty.to_token_stream(),
+            },
             generics: quote!(#generics),
             generic_arguments: quote!(#generic_arguments),
             where_clause: quote!(#where_clause),
-            private,
         }
+    }
+
+    /// What `self_ty` stands for, if that can be a handler.
+    fn alias(&self) -> Option<TokenStream> {
+        let Self { block, handler, generics, .. } = self;
+        handler.name.as_ref()?;
+        let (self_ty, where_clause) = (&block.self_ty, self.without_self(self.where_clause.clone()));
+        Some(quote!(type __Handler #generics #where_clause = #self_ty;))
+    }
+
+    /// Writes out the `Self` of the block, which is another one outside of it.
+    fn without_self(&self, tokens: TokenStream) -> TokenStream {
+        let written_out = |token: TokenTree| match token {
+            TokenTree::Ident(ident) if ident == "Self" => self.block.self_ty.to_token_stream(),
+            TokenTree::Group(group) => {
+                let mut new = Group::new(group.delimiter(), self.without_self(group.stream()));
+                new.set_span(group.span());
+                TokenTree::from(new).into()
+            }
+            token => token.into(),
+        };
+        tokens.into_iter().flat_map(written_out).collect()
     }
 
     /// `impl<S: Store> trait_ for Files<S>`
@@ -76,16 +103,21 @@ pub(crate) fn fallback(block: &Block, handler: &Handler, report: &TokenStream) -
     if block.trait_.is_some() {
         return quote!(#block #report);
     }
-    let context = Context::new(block, handler);
-    if handler.name.is_none() {
-        let declares = markers::permissive_declares(&context);
-        return quote!(#block #declares #report);
+    if handler.name.is_none() && !matches!(block.self_ty, Type::Path(_) | Type::TraitObject(_)) {
+        return quote!(#block #report);
     }
-    let generated = wrapped(block, &context, &stubs::items(&context));
+    let context = Context::new(block, handler);
+    let items = match handler.name {
+        Some(_) => stubs::items(&context),
+        None => markers::permissive_declares(&context),
+    };
+    let generated = wrapped(block, &context, &items);
     quote!(#block #generated #report)
 }
 
 fn wrapped(block: &Block, context: &Context<'_>, items: &TokenStream) -> TokenStream {
+    let krate = &context.handler.options.krate;
+    let alias = context.alias();
     let cfgs: Vec<&Attribute> = block.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let event = event::item(context);
     let (exported, hidden) = match context.handler.options.event {
@@ -108,24 +140,28 @@ fn wrapped(block: &Block, context: &Context<'_>, items: &TokenStream) -> TokenSt
             private_interfaces,
             unnameable_types,
             unreachable_pub,
+            // Those of the alias are those of the block.
+            type_alias_bounds,
         )]
         const _: () = {
+            use #krate as __mcp_sub;
+            #alias
             #hidden
             #items
         };
     }
 }
 
-/// The condition under which one of `callees` is compiled.
-fn any_cfg<'a>(callees: impl Iterator<Item = &'a Callee>) -> TokenStream {
+/// The condition under which one of `callees` is compiled, if it is not always so.
+fn any<'a>(callees: impl Iterator<Item = &'a Callee>) -> Option<TokenStream> {
     let mut conditions: Vec<TokenStream> = Vec::new();
-    for callee in callees {
-        let predicates =
-            callee.cfgs.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
-        conditions.push(quote!(all(#(#predicates),*)));
-        if callee.cfgs.is_empty() {
-            return TokenStream::new();
+    for Callee { cfgs, .. } in callees {
+        if cfgs.is_empty() {
+            return None;
         }
+        let predicates =
+            cfgs.iter().filter_map(|attr| attr.meta.require_list().ok()).map(|list| &list.tokens);
+        conditions.push(quote!(all(#(#predicates),*)));
     }
-    quote!(#[cfg(any(#(#conditions),*))])
+    Some(quote!(any(#(#conditions),*)))
 }

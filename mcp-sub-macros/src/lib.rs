@@ -245,6 +245,8 @@ use quote::quote;
 ///
 ///     // What `publish` takes.
 ///     impl Handles<ToolInstalled> for Workspace {
+///         type Events = Event;
+///
 ///         fn into_event(event: ToolInstalled) -> Event {
 ///             Event::tool_installed(event)
 ///         }

@@ -50,7 +50,9 @@ pub(crate) struct Subscribe {
     pub(crate) callee: Callee,
     pub(crate) arguments: Vec<SubscribeArgument>,
     pub(crate) output: Type,
-    /// `E` of `Result<STATE, E>`, if it is written out.
+    /// `STATE` of `Result<STATE, E>`, if it is written out.
+    pub(crate) state: Option<Type>,
+    /// `E`, likewise.
     pub(crate) error: Option<Type>,
     /// Whether it is not seen to be a `Result`, and can be asked about.
     pub(crate) may_be_no_result: bool,

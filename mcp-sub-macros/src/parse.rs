@@ -14,6 +14,8 @@ mod signature;
 mod subscribe;
 mod types;
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, ImplItem, ext::IdentExt};
 
@@ -46,7 +48,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         .iter()
         .any(|item| matches!(item, Item::Method(method) if method.sig.ident.unraw() == "subscribe"));
     let is_handler = handler.name.is_some() && has_subscribe;
-    let mut names: Vec<Ident> = Vec::new();
+    let mut names = HashSet::new();
     for item in &mut block.items {
         let site = Site { krate: &krate, is_handler, position: handler.methods.len() };
         let emits = attributes(item).and_then(|attributes| emits::take(errors, attributes));
@@ -105,11 +107,11 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
 }
 
 /// Whether there is a method of this name already that is always compiled.
-fn is_second(method: &Method, names: &mut Vec<Ident>) -> bool {
+fn is_second(method: &Method, names: &mut HashSet<Ident>) -> bool {
     let name = method.sig.ident.unraw();
     let is_second = names.contains(&name);
     if cfgs::of(&method.attrs).is_empty() {
-        names.push(name);
+        names.insert(name);
     }
     is_second
 }

@@ -4,7 +4,7 @@
 //! without a word of the attribute.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 
 /// Two ends of something that the user wrote. Spans cannot be joined on stable Rust, but rustc joins those of the first
 /// and the last token of an item or an expression.
@@ -27,6 +27,22 @@ impl Ends {
         let mut tokens = tokens.into_iter();
         let first = tokens.next().map(|token| respan(token.into(), self.first));
         first.into_iter().chain([respan(tokens.collect(), self.last)]).collect()
+    }
+
+    /// `& (value)`, or `&mut (value)`, from the first end to the last. The value keeps its spans, by which its names are
+    /// resolved: where these ends come from a `macro_rules!`, a name at one of them would be another name.
+    pub(crate) fn lent(self, reference: TokenStream, value: TokenStream) -> TokenStream {
+        let reference = respan(reference, self.first);
+        let mut parentheses = Group::new(Delimiter::Parenthesis, value);
+        parentheses.set_span(self.last);
+        quote!(#reference #parentheses)
+    }
+
+    /// `<ty as path`, from the first end of the type to the last.
+    pub(crate) fn qualified(ty: impl ToTokens, path: TokenStream) -> TokenStream {
+        let Self { first, last } = Self::of(&ty);
+        let (open, path) = (quote_spanned!(first=> <), respan(path, last));
+        quote!(#open #ty as #path)
     }
 
     /// `head rest { body }`, where `rest` and `body` keep their own spans.

@@ -50,6 +50,8 @@ use crate::{
 /// }
 ///
 /// impl Handles<Installed> for Tools {
+///     type Events = Installed;
+///
 ///     fn into_event(event: Installed) -> Installed {
 ///         event
 ///     }
@@ -121,12 +123,18 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
 ///
 /// [`#[subscription_handler]`](macro@crate::subscription_handler) implements it, once for each method with
 /// `#[emits(...)]`.
-pub trait Handles<Ev>: SubscriptionHandler {
+pub trait Handles<Ev> {
+    /// [`SubscriptionHandler::Event`] of the handler, or [`publish`](crate::Subscriptions::publish) will not take `Ev`.
+    ///
+    /// Named again, so that what an event is does not hang on all else that a handler has to be: rustc would check that
+    /// once for each type of event.
+    type Events;
+
     /// Makes it one of the handler's events.
-    fn into_event(event: Ev) -> Self::Event;
+    fn into_event(event: Ev) -> Self::Events;
 }
 
-/// `Ev: HandledBy<H>` says the same as `H: Handles<Ev>`, with the event in front.
+/// `Ev: HandledBy<H>` says that `H` is a handler and `H: Handles<Ev>`, with the event in front.
 ///
 /// [`publish`](crate::Subscriptions::publish) is bounded by it, so that rustc takes the type of the event from the
 /// argument, and says what is wrong with it there.
@@ -140,7 +148,9 @@ pub trait HandledBy<H: SubscriptionHandler> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<H: Handles<Ev>, Ev> HandledBy<H> for Ev {
+impl<H: SubscriptionHandler + Handles<Ev, Events = <H as SubscriptionHandler>::Event>, Ev> HandledBy<H>
+    for Ev
+{
     fn into_event(self) -> H::Event {
         H::into_event(self)
     }

@@ -4,26 +4,13 @@ pub use core::{
     convert::{Infallible, Into},
     future::{Future, ready},
     marker::{PhantomData, Send},
-    result::Result,
 };
 
-use crate::{channel::Channel, ending::IntoFlow, rejection::Rejection};
+use crate::rejection::Rejection;
 
-/// One method with `#[emits(...)]`, for the marker type `M` of its name and the event `Ev`.
-///
-/// The future is opaque here, and `Send` by declaration, so that one that is not is reported at the method, and once.
-pub trait Method<M, Ev>: Stated {
-    fn call(
-        &self,
-        event: &Ev,
-        channel: &mut Channel<'_, M>,
-        state: &mut Self::State,
-    ) -> impl Future<Output: IntoFlow> + Send;
-}
-
-/// The state of a handler, whether or not that can be one.
-pub trait Stated {
-    type State;
+/// The future of one method, as one that is `Send`: what is not is reported here, at the method, and nowhere else.
+pub fn method_future<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
+    future
 }
 
 /// The marker type of the method at a position in its block, for its `Channel<'_, E>`.
@@ -40,6 +27,9 @@ impl<T: Send + Sync + 'static> Shared for T {}
 /// What a state is: it belongs to one subscription, which may go from thread to thread.
 pub trait Owned: Send + 'static {}
 impl<T: Send + 'static> Owned for T {}
+
+/// What `subscribe` of the trait returns.
+pub type Subscription<S> = Result<S, Rejection>;
 
 /// The return type of `subscribe`, through any alias.
 #[diagnostic::on_unimplemented(

@@ -401,6 +401,7 @@ impl SubscriptionHandler for Hostile {
 }
 
 impl Handles<Whatever> for Hostile {
+    type Events = Whatever;
     fn into_event(event: Whatever) -> Whatever {
         event
     }

@@ -235,6 +235,7 @@ fn by_hand(methods: &[(usize, &Shape)]) -> String {
         format!(
             "
 impl Handles<Event{index}> for Handler {{
+    type Events = Event;
     fn into_event(event: Event{index}) -> Event {{ Event::Event{index}(event) }}
 }}
 "

@@ -1,98 +1,81 @@
 //! The impls through which the runtime calls the methods.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{Context, bounds, event, markers};
+use super::{Context, any, bounds, event, markers, stubs};
 use crate::{
     model::{Callee, Close, CloseArgument, EventArgument, EventMethod, Subscribe, SubscribeArgument},
     spans::{Ends, respan},
 };
 
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
-    let methods = &context.handler.methods;
-    let state = state_impl(context);
-    let (of_handler, of_use) = (bounds::of_handler(context), bounds::of_use(context));
-    let written = &context.where_clause;
-    // rustdoc shows the impls of public traits with their bounds. In a generic block these say something. Else they hold,
-    // and tell a reader nothing: there it gets the same impls without them.
-    let impls = if context.generics.is_empty() {
-        let compiled = impls(context, &quote!(#[cfg(not(doc))]), &of_handler, &of_use);
-        let shown = impls(context, &quote!(#[cfg(doc)]), written, written);
-        quote!(#compiled #shown)
-    } else {
-        impls(context, &TokenStream::new(), &of_handler, &of_use)
-    };
-    let calls = methods.iter().map(|method| method_impl(context, method));
-    quote!(#state #impls #(#calls)*)
+    let handler = handler_impl(context);
+    let events = context.handler.methods.iter().map(|method| handles_impl(context, method));
+    match stubs::shown(context) {
+        Some(shown) => {
+            quote!(#[cfg(not(doc))] const _: () = { #handler #(#events)* }; #[cfg(doc)] const _: () = { #shown };)
+        }
+        None => quote!(#handler #(#events)*),
+    }
 }
 
-/// Those of public traits.
-fn impls(
-    context: &Context<'_>,
-    cfg: &TokenStream,
-    of_handler: &TokenStream,
-    of_use: &TokenStream,
-) -> TokenStream {
-    let handler = handler_impl(context, of_handler);
-    let events = context.handler.methods.iter().map(|method| handles_impl(context, method, of_use));
-    quote!(#cfg #handler #(#cfg #events)*)
+/// The state, as the return type of `subscribe` says it.
+fn state_item(context: &Context<'_>, Subscribe { callee, output, .. }: &Subscribe) -> TokenStream {
+    let (private, cfgs, place) = (&context.private, &callee.cfgs, Ends::of(output));
+    let state = Ends::qualified(output, quote!(#private::Subscribed>::State));
+    let (type_, end) = (respan(quote!(type State =), place.first), respan(quote!(;), place.last));
+    quote!(#(#cfgs)* #type_ #state #end)
 }
 
-/// The state, in an impl of its own: what calls one method then needs no bound of another.
-fn state_impl(context: &Context<'_>) -> TokenStream {
-    let Context { private, handler, .. } = context;
-    let state = handler.subscribe.iter().map(|Subscribe { callee: Callee { cfgs, .. }, output, .. }| {
-        let place = Ends::of(output);
-        let state = place.respan(quote!(<#output as #private::Subscribed>::State));
-        let state = [respan(quote!(type State =), place.first), state, respan(quote!(;), place.last)];
-        quote!(#(#cfgs)* #(#state)*)
-    });
-    let (header, bounds) = (context.header(&quote!(#private::Stated)), bounds::of_state(context));
-    quote!(#[doc(hidden)] #[automatically_derived] #header #bounds { #(#state)* })
+/// What there is where no `subscribe` is compiled, if that can be: the error, and what the impl has instead.
+fn without_subscribe(context: &Context<'_>) -> Option<[TokenStream; 2]> {
+    let handler = context.handler;
+    let condition = any(handler.subscribe.iter().map(|subscribe| &subscribe.callee))?;
+    let text = "no `subscribe` is compiled: each has a `#[cfg(...)]` that does not hold";
+    let error = syn::Error::new_spanned(&handler.name, text).into_compile_error();
+    let item = stubs::subscribe_item(context);
+    Some([
+        quote!(#[cfg(not(#condition))] #error),
+        quote!(#[cfg(not(#condition))] type State = (); #[cfg(not(#condition))] #item),
+    ])
 }
 
-fn handler_impl(context: &Context<'_>, bounds: &TokenStream) -> TokenStream {
+fn handler_impl(context: &Context<'_>) -> TokenStream {
+    let [error, missing] = without_subscribe(context).unwrap_or_default();
     let Context { krate, private, handler, .. } = context;
     let event = event::ty(context);
     let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_item(context, subscribe));
     let close = handler.close.iter().map(|close| close_item(context, close));
-    let declared = handler.methods.iter().map(|method| {
-        let (cfgs, kinds) = (&method.callee.cfgs, markers::kinds(context, method));
-        quote!(#(#cfgs)* let __kinds = __kinds.union(#kinds);)
-    });
+    let declared = declared(context);
     let kinds = event::matched(context, |method| {
         let kinds = markers::kinds(context, method);
         (quote!(_), kinds)
     });
-    let called = event::matched(context, |EventMethod { callee, event, .. }| {
-        let marker = markers::path(callee);
-        let method = quote!(<Self as #private::Method<#marker, #event>>);
-        let call = quote!(#method::call(self, __event, &mut __channel.narrowed(), __state));
-        (quote!(ref __event), quote!(#krate::IntoFlow::into_flow(#call.await)))
-    });
-    let header = context.header(&quote!(#krate::SubscriptionHandler));
+    let state = handler.subscribe.iter().map(|subscribe| state_item(context, subscribe));
+    let called = event::matched(context, |method| (quote!(ref __event), event_call(context, method)));
+    let (header, bounds) =
+        (context.header(&quote!(#krate::SubscriptionHandler)), bounds::of_handler(context));
     quote! {
+        #error
+
         #[automatically_derived]
         #header #bounds {
             type Event = #event;
-            type State = <Self as #private::Stated>::State;
+            #(#state)*
 
-            const DECLARED: #krate::Kinds = {
-                let __kinds = #krate::Kinds::NONE;
-                #(#declared)*
-                __kinds
-            };
+            #declared
 
-            fn kinds(__event: &Self::Event) -> #krate::Kinds {
+            fn kinds(__event: &#event) -> #krate::Kinds {
                 #kinds
             }
 
             #(#subscribe)*
+            #missing
 
             fn handle_event(
                 &self,
-                __event: &Self::Event,
+                __event: &#event,
                 __channel: &mut #krate::Channel<'_, #krate::AnyNotification>,
                 __state: &mut Self::State,
             ) -> impl #private::Future<Output = #krate::Flow> + #private::Send {
@@ -104,8 +87,25 @@ fn handler_impl(context: &Context<'_>, bounds: &TokenStream) -> TokenStream {
     }
 }
 
-fn subscribe_item(context: &Context<'_>, Subscribe { callee, arguments, .. }: &Subscribe) -> TokenStream {
+/// All that the methods declare.
+pub(super) fn declared(context: &Context<'_>) -> TokenStream {
+    let Context { krate, handler, .. } = context;
+    let declared = handler.methods.iter().map(|method| {
+        let (cfgs, kinds) = (&method.callee.cfgs, markers::kinds(context, method));
+        quote!(#(#cfgs)* let __kinds = __kinds.union(#kinds);)
+    });
+    quote! {
+        const DECLARED: #krate::Kinds = {
+            let __kinds = #krate::Kinds::NONE;
+            #(#declared)*
+            __kinds
+        };
+    }
+}
+
+fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
     let Context { krate, private, .. } = context;
+    let Subscribe { callee, arguments, .. } = subscribe;
     let cfgs = &callee.cfgs;
     let arguments = arguments.iter().map(|argument| match argument {
         SubscribeArgument::Filter => quote!(__filter),
@@ -113,18 +113,17 @@ fn subscribe_item(context: &Context<'_>, Subscribe { callee, arguments, .. }: &S
     });
     let Callee { ident, is_async, .. } = callee;
     let awaited = is_async.then(|| quote!(.await));
-    let function = quote! {
-        async fn subscribe(
-            &self,
-            __filter: &mut #krate::Filter<'_, Self>,
-            __request: &#krate::ListenRequest,
-        ) -> #private::Result<Self::State, #krate::Rejection> {
-            #private::Subscribed::into_result(Self::#ident(self, #(#arguments),*) #awaited)
-        }
-    };
     // Reported at the method's name: that the future is not `Send`.
-    let function = Ends::from(ident.span()).respan(function);
-    quote!(#(#cfgs)* #function)
+    let [function, output] = [quote!(async fn subscribe), quote!(-> #private::Subscription<Self::State>)]
+        .map(|tokens| respan(tokens, ident.span()));
+    let mut body = Group::new(
+        Delimiter::Brace,
+        quote!(#private::Subscribed::into_result(Self::#ident(self, #(#arguments),*) #awaited)),
+    );
+    body.set_span(ident.span());
+    let parameters =
+        quote!(&self, __filter: &mut #krate::Filter<'_, Self>, __request: &#krate::ListenRequest);
+    quote!(#(#cfgs)* #function(#parameters) #output #body)
 }
 
 fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
@@ -135,7 +134,7 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
         CloseArgument::Reason(place) => local(&mut reason, *place),
         CloseArgument::State(ty) => local(&mut state, Ends::of(ty)),
     });
-    let call = call(callee, &arguments.collect::<Vec<_>>());
+    let call = call(callee, &quote_spanned!(at=> self), &arguments.collect::<Vec<_>>());
     let future = if callee.is_async { call } else { quote_spanned!(at=> #private::ready(#call)) };
     let function = quote_spanned! {at=>
         fn handle_close(
@@ -150,19 +149,16 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 }
 
 /// `Handles<Ev>`, at the type of the event: there rustc reports a second method for it, if that hides behind an alias.
-fn handles_impl(
-    context: &Context<'_>,
-    EventMethod { callee, event, .. }: &EventMethod,
-    bounds: &TokenStream,
-) -> TokenStream {
-    let Callee { ident, cfgs, .. } = callee;
-    let (krate, name) = (context.krate, event::name(context));
+fn handles_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+    let EventMethod { callee: Callee { ident, cfgs, .. }, event, .. } = method;
+    let (krate, name, all) = (&context.krate, event::name(context), event::ty(context));
     let header = context.header(&quote!(#krate::Handles<#event>));
     let item = Ends::of(event).item(
         header,
-        bounds,
+        &bounds::of_event(context, method),
         quote! {
-            fn into_event(__event: #event) -> Self::Event {
+            type Events = #all;
+            fn into_event(__event: #event) -> #all {
                 #name::#ident(__event)
             }
         },
@@ -170,51 +166,38 @@ fn handles_impl(
     quote!(#(#cfgs)* #[automatically_derived] #item)
 }
 
-/// `Method<MARKER, Ev>`, with nothing in it but the call.
-fn method_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+/// The flow of one method: with its return type, so that rustc reports there one that cannot be.
+fn event_call(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+    let EventMethod { callee, arguments, output, .. } = method;
     let Context { krate, private, .. } = context;
-    let EventMethod { callee, event, arguments, .. } = method;
-    let (cfgs, marker, at) = (&callee.cfgs, markers::path(callee), callee.ident.span());
-    let (mut event_, mut channel, mut state) = (quote!(__event), quote!(__channel), quote!(__state));
+    let at = callee.ident.span();
     let arguments = arguments.iter().map(|argument| match argument {
-        EventArgument::Event(place) => local(&mut event_, *place),
-        EventArgument::Channel(place) => local(&mut channel, *place),
-        EventArgument::State(ty) => {
-            let place = Ends::of(ty);
-            let state = local(&mut state, place);
-            // The whole of `&mut STATE` is underlined: it begins and ends where this does.
-            place.respan(quote!(&mut *#state))
-        }
+        EventArgument::Event(place) => place.lent(quote!(&), quote!(*__event)),
+        EventArgument::Channel(place) => place.lent(quote!(&mut), quote!(__channel.narrowed())),
+        EventArgument::State(ty) => Ends::of(ty).lent(quote!(&mut), quote!(*__state)),
     });
-    let call = call(callee, &arguments.collect::<Vec<_>>());
-    // What an `fn` returns need not be `Send`: it is not kept.
-    let future = if callee.is_async {
-        call
+    let call = call(callee, &quote!(self), &arguments.collect::<Vec<_>>());
+    let value = if callee.is_async {
+        let future = respan(quote!(#private::method_future), at);
+        quote_spanned!(at=> #future(#call).await)
     } else {
-        quote_spanned!(at=> #private::ready(#krate::IntoFlow::into_flow(#call)))
+        call
     };
-    let header = context.header(&quote!(#private::Method<#marker, #event>));
-    let function = quote_spanned! {at=>
-        fn call(
-            &self,
-            #event_: &#event,
-            #channel: &mut #krate::Channel<'_, #marker>,
-            #state: &mut Self::State,
-        ) -> impl #private::Future<Output: #krate::IntoFlow> + #private::Send {
-            #future
-        }
+    let into_flow = quote!(#krate::IntoFlow>::into_flow);
+    let into_flow = match output {
+        Some(output) => Ends::qualified(output, into_flow),
+        None => quote!(<_ as #into_flow),
     };
-    let item = Ends::of(event).item(header, &bounds::of_method(context, method), function);
-    quote!(#(#cfgs)* #[automatically_derived] #item)
+    quote!(#into_flow(#value))
 }
 
-/// `Self::method(self, …)`. An `async fn` is called and no more, so that the future is its own: if it is not `Send`, rustc
-/// says so at the method's name.
+/// `Self::method(self, …)`, at the method's name: there rustc says that the future is not `Send`, since it is handed on as
+/// it is.
 ///
-/// `self` has the span of that name, and so have those of the functions that this goes into: a `self` that was written
-/// elsewhere would be another one to rustc, where the name comes from a `macro_rules!`.
-fn call(Callee { ident, .. }: &Callee, arguments: &[TokenStream]) -> TokenStream {
-    quote_spanned!(ident.span()=> Self::#ident(self, #(#arguments),*))
+/// `this` is a `self` with the span of the function that this goes into. One that was written elsewhere would be another
+/// one to rustc, where the name comes from a `macro_rules!`.
+fn call(Callee { ident, .. }: &Callee, this: &TokenStream, arguments: &[TokenStream]) -> TokenStream {
+    quote_spanned!(ident.span()=> Self::#ident(#this, #(#arguments),*))
 }
 
 /// A parameter of generated code, where it is handed on: at the type of the user's parameter, so that rustc reports there

@@ -1,6 +1,6 @@
 //! The enum of the handler's events.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::Context;
@@ -40,24 +40,24 @@ fn generic_variant(context: &Context<'_>) -> Option<Ident> {
 }
 
 pub(super) fn item(context: &Context<'_>) -> TokenStream {
-    let Context { handler, private, self_ty, .. } = context;
+    let (handler, krate, self_ty) = (context.handler, &context.handler.options.krate, &context.block.self_ty);
     let name = name(context);
     let exported = handler.options.event.is_some();
     let variants = handler.methods.iter().map(|EventMethod { callee, event, .. }| {
         let (cfgs, ident) = (&callee.cfgs, &callee.ident);
         let doc = exported.then(|| format!(" Taken by the method `{ident}`."));
         let doc = doc.iter();
-        let event = without_self(event.to_token_stream(), context);
+        let event = context.without_self(event.to_token_stream());
         quote!(#(#cfgs)* #(#[doc = #doc])* #ident(#event))
     });
     // A function, so that the enum is `Send`, `Sync` and `'static` by its events alone.
     let generic = generic_variant(context);
     let generic = generic.iter().map(|variant| {
-        quote!(#[doc(hidden)] #variant(#private::Infallible, #private::PhantomData<fn() -> #self_ty>))
+        quote!(#[doc(hidden)] #variant(#krate::__private::Infallible, #krate::__private::PhantomData<fn() -> #self_ty>))
     });
     let variants = variants.chain(generic);
-    let generics = without_self(context.generics.clone(), context);
-    let where_clause = without_self(context.where_clause.clone(), context);
+    let generics = context.without_self(context.generics.clone());
+    let where_clause = context.without_self(context.where_clause.clone());
     let attributes = exported.then(|| {
         let doc = format!(" An event of [`{}`].", handler.name.as_ref().unwrap_or(&name));
         quote! {
@@ -69,18 +69,4 @@ pub(super) fn item(context: &Context<'_>) -> TokenStream {
         #attributes
         pub enum #name #generics #where_clause { #(#variants),* }
     }
-}
-
-/// Writes out the `Self` of the block, which is another one in the enum.
-fn without_self(tokens: TokenStream, context: &Context<'_>) -> TokenStream {
-    let written_out = |token: TokenTree| match token {
-        TokenTree::Ident(ident) if ident == "Self" => context.self_ty.to_token_stream(),
-        TokenTree::Group(group) => {
-            let mut new = Group::new(group.delimiter(), without_self(group.stream(), context));
-            new.set_span(group.span());
-            TokenTree::from(new).into()
-        }
-        token => token.into(),
-    };
-    tokens.into_iter().flat_map(written_out).collect()
 }

@@ -6,7 +6,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Context, any_cfg};
+use super::{Context, any};
 use crate::{
     model::{Callee, Emit, EventMethod},
     names::{KINDS, Kind},
@@ -22,7 +22,7 @@ pub(super) fn path(callee: &Callee) -> TokenStream {
 }
 
 fn notification(context: &Context<'_>, kind: Kind) -> TokenStream {
-    let (krate, ty) = (context.krate, format_ident!("{}", kind.ty));
+    let (krate, ty) = (&context.krate, format_ident!("{}", kind.ty));
     quote!(#krate::#ty)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     });
     let emits = methods.iter().flat_map(|method| method.emits.iter().map(move |emit| (method, emit)));
     let emits = emits.map(|(EventMethod { callee, .. }, Emit { kind, word })| {
-        let (krate, cfgs, marker) = (context.krate, &callee.cfgs, path(callee));
+        let (krate, cfgs, marker) = (&context.krate, &callee.cfgs, path(callee));
         let notification = notification(context, *kind);
         let item = respan(quote!(impl #krate::Emits<#notification> for #marker {}), word.span());
         quote!(#(#cfgs)* #[automatically_derived] #item)
@@ -63,7 +63,7 @@ pub(super) fn marked_impl(context: &Context<'_>, position: usize, marker: &Token
 
 /// The set of what a method declares.
 pub(super) fn kinds(context: &Context<'_>, method: &EventMethod) -> TokenStream {
-    let krate = context.krate;
+    let krate = &context.krate;
     let mut kinds = method.emits.iter().map(|Emit { kind, .. }| {
         let constant = format_ident!("{}", kind.constant);
         quote!(#krate::Kinds::#constant)
@@ -79,7 +79,8 @@ fn declares(context: &Context<'_>, kind: Kind) -> TokenStream {
     let declaring: Vec<&EventMethod> = context.handler.methods.iter().filter(emits).collect();
     let word = declaring.iter().flat_map(|method| &method.emits).find(|emit| emit.kind == kind);
     let Some(Emit { word, .. }) = word else { return TokenStream::new() };
-    let cfg = any_cfg(declaring.iter().map(|method| &method.callee));
+    let condition = any(declaring.iter().map(|method| &method.callee));
+    let cfg = condition.map(|condition| quote!(#[cfg(#condition)]));
     let item = Ends::from(word.span()).item(
         context.header(&declares_trait(context, kind)),
         &context.where_clause,
@@ -98,6 +99,6 @@ pub(super) fn permissive_declares(context: &Context<'_>) -> TokenStream {
 }
 
 fn declares_trait(context: &Context<'_>, kind: Kind) -> TokenStream {
-    let (krate, notification) = (context.krate, notification(context, kind));
+    let (krate, notification) = (&context.krate, notification(context, kind));
     quote!(#krate::Declares<#notification>)
 }

@@ -1,18 +1,18 @@
-//! What there is beside an error, so that the rest of the user's code compiles. It is never run.
+//! Impls that do nothing: beside an error, so that the rest of the user's code compiles, and for rustdoc.
+
+use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
-use super::{Context, bounds, event, markers};
-use crate::model::EventMethod;
+use super::{Context, bounds, dispatch, event, markers};
+use crate::model::{Callee, EventMethod, Subscribe};
 
+/// What there is beside an error.
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let Context { krate, private, handler, .. } = context;
-    let (bounds, use_) = (bounds::of_handler(context), bounds::of_use(context));
-    let event = event::ty(context);
     let state = handler.subscribe.first().map(|subscribe| &subscribe.output);
     let state = state.map_or_else(|| quote!(()), |output| quote!(<#output as #private::Subscribed>::State));
-    let header = context.header(&quote!(#krate::SubscriptionHandler));
     // A block without `subscribe` may be the second one of its type, whose first has these. Its channels have no need of
     // them.
     let has_subscribe = !handler.subscribe.is_empty();
@@ -24,39 +24,42 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
             quote!(#(#cfgs)* #marked)
         },
     );
-    // A second impl for the same event would be one more error.
-    let is_first = |&(position, method): &(usize, &EventMethod)| {
-        !handler.methods[..position].iter().any(|first| first.event == method.event)
-    };
-    let events =
-        handler.methods.iter().enumerate().filter(is_first).map(|(_, EventMethod { callee, event, .. })| {
-            let (cfgs, header) = (&callee.cfgs, context.header(&quote!(#krate::Handles<#event>)));
-            quote! {
-                #(#cfgs)*
-                #[automatically_derived]
-                #header #use_ {
-                    fn into_event(_: #event) -> Self::Event {
-                        loop {}
-                    }
-                }
-            }
-        });
+    let handler = handler_impl(context, &bounds::of_handler(context), &state);
+    let events = handles_impls(context, |method| bounds::of_event(context, method));
+    quote!(#handler #events #(#marked)* #declares)
+}
+
+/// What rustdoc shows instead of the impls, if their bounds hold and tell a reader nothing: those of a generic block say
+/// something.
+pub(super) fn shown(context: &Context<'_>) -> Option<TokenStream> {
+    let [Subscribe { output, state, .. }] = &context.handler.subscribe[..] else { return None };
+    if !context.generics.is_empty() {
+        return None;
+    }
+    let private = &context.private;
+    let state = state
+        .as_ref()
+        .map_or_else(|| quote!(<#output as #private::Subscribed>::State), ToTokens::to_token_stream);
+    let handler = handler_impl(context, &context.where_clause, &state);
+    let events = handles_impls(context, |_| context.where_clause.clone());
+    Some(quote!(#handler #events))
+}
+
+fn handler_impl(context: &Context<'_>, bounds: &TokenStream, state: &TokenStream) -> TokenStream {
+    let krate = &context.krate;
+    let (event, declared, subscribe) =
+        (event::ty(context), dispatch::declared(context), subscribe_item(context));
+    let header = context.header(&quote!(#krate::SubscriptionHandler));
     quote! {
         #[automatically_derived]
         #header #bounds {
             type Event = #event;
             type State = #state;
-            const DECLARED: #krate::Kinds = #krate::Kinds::NONE;
+            #declared
             fn kinds(_: &Self::Event) -> #krate::Kinds {
                 #krate::Kinds::NONE
             }
-            async fn subscribe(
-                &self,
-                _: &mut #krate::Filter<'_, Self>,
-                _: &#krate::ListenRequest,
-            ) -> #private::Result<Self::State, #krate::Rejection> {
-                loop {}
-            }
+            #subscribe
             async fn handle_event(
                 &self,
                 _: &Self::Event,
@@ -66,8 +69,41 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
                 loop {}
             }
         }
-        #(#events)*
-        #(#marked)*
-        #declares
     }
+}
+
+pub(super) fn subscribe_item(context: &Context<'_>) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    quote! {
+        async fn subscribe(
+            &self,
+            _: &mut #krate::Filter<'_, Self>,
+            _: &#krate::ListenRequest,
+        ) -> #private::Subscription<Self::State> {
+            loop {}
+        }
+    }
+}
+
+fn handles_impls(context: &Context<'_>, bounds: impl Fn(&EventMethod) -> TokenStream) -> TokenStream {
+    let methods = &context.handler.methods;
+    // A second impl for the same event would be one more error.
+    let mut events = HashSet::new();
+    let is_first = |method: &&EventMethod| events.insert(method.event.to_token_stream().to_string());
+    let impls = methods.iter().filter(is_first).map(|method| {
+        let EventMethod { callee: Callee { cfgs, .. }, event, .. } = method;
+        let (krate, all, bounds) = (&context.krate, event::ty(context), bounds(method));
+        let header = context.header(&quote!(#krate::Handles<#event>));
+        quote! {
+            #(#cfgs)*
+            #[automatically_derived]
+            #header #bounds {
+                type Events = #all;
+                fn into_event(_: #event) -> #all {
+                    loop {}
+                }
+            }
+        }
+    });
+    impls.collect()
 }

@@ -51,9 +51,9 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
         arguments.push(found);
     }
     let output = output(errors, &method.sig, site);
-    let error = types::error_of_result(&output);
+    let (state, error) = types::of_result(&output).unzip();
     let may_be_no_result = error.is_none() && !types::binds_lifetimes(&output);
-    Subscribe { callee, arguments, output, error, may_be_no_result }
+    Subscribe { callee, arguments, output, state, error, may_be_no_result }
 }
 
 const RESULT: &str = "`subscribe` returns `Result<STATE, Rejection>`";
@@ -75,5 +75,5 @@ fn output(errors: &Errors, sig: &Signature, Site { krate, .. }: Site<'_>) -> Typ
             }
         }
     }
-    parse_quote!(#krate::__private::Result<(), #krate::Rejection>)
+    parse_quote!(#krate::__private::Subscription<()>)
 }

@@ -203,13 +203,13 @@ pub(super) fn is_no_result(ty: &Type) -> bool {
     }
 }
 
-/// `E` of `Result<T, E>`.
-pub(super) fn error_of_result(ty: &Type) -> Option<Type> {
+/// `T` and `E` of `Result<T, E>`.
+pub(super) fn of_result(ty: &Type) -> Option<(Type, Type)> {
     let Type::Path(path) = plain(ty) else { return None };
     let segment = path.path.segments.last().filter(|segment| segment.ident == "Result")?;
     let PathArguments::AngleBracketed(list) = &segment.arguments else { return None };
     match list.args.iter().collect::<Vec<_>>()[..] {
-        [GenericArgument::Type(_), GenericArgument::Type(error)] => Some(error.clone()),
+        [GenericArgument::Type(value), GenericArgument::Type(error)] => Some((value.clone(), error.clone())),
         _ => None,
     }
 }

@@ -41,8 +41,11 @@ where
     private_interfaces,
     unnameable_types,
     unreachable_pub,
+    type_alias_bounds,
 )]
 const _: () = {
+    use ::mcp_sub as __mcp_sub;
+    type __Handler<S: Store> where S: Clone = Files<S>;
     pub enum __SubscriptionEvent<S: Store>
     where
         S: Clone,
@@ -63,16 +66,16 @@ const _: () = {
         pub enum saved {}
     }
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ToolsListChanged> for __method::tool_installed {}
+    impl __mcp_sub::Emits<__mcp_sub::ToolsListChanged> for __method::tool_installed {}
     #[cfg(unix)]
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ResourcesUpdated> for __method::saved {}
+    impl __mcp_sub::Emits<__mcp_sub::ResourcesUpdated> for __method::saved {}
     #[cfg(unix)]
     #[automatically_derived]
-    impl ::mcp_sub::Emits<::mcp_sub::ResourcesListChanged> for __method::saved {}
+    impl __mcp_sub::Emits<__mcp_sub::ResourcesListChanged> for __method::saved {}
     #[doc(hidden)]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Marked<0> for Files<S>
+    impl<S: Store> __mcp_sub::__private::Marked<0> for __Handler<S>
     where
         S: Clone,
     {
@@ -81,111 +84,107 @@ const _: () = {
     #[cfg(unix)]
     #[doc(hidden)]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Marked<1> for Files<S>
+    impl<S: Store> __mcp_sub::__private::Marked<1> for __Handler<S>
     where
         S: Clone,
     {
         type Marker = __method::saved;
     }
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::Declares<::mcp_sub::ToolsListChanged> for Files<S>
+    impl<S: Store> __mcp_sub::Declares<__mcp_sub::ToolsListChanged> for __Handler<S>
     where
         S: Clone,
     {}
     #[cfg(any(all(unix)))]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::Declares<::mcp_sub::ResourcesListChanged> for Files<S>
+    impl<S: Store> __mcp_sub::Declares<__mcp_sub::ResourcesListChanged> for __Handler<S>
     where
         S: Clone,
     {}
     #[cfg(any(all(unix)))]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::Declares<::mcp_sub::ResourcesUpdated> for Files<S>
+    impl<S: Store> __mcp_sub::Declares<__mcp_sub::ResourcesUpdated> for __Handler<S>
     where
         S: Clone,
     {}
-    #[doc(hidden)]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Stated for Files<S>
+    impl<S: Store> __mcp_sub::SubscriptionHandler for __Handler<S>
     where
         S: Clone,
-    {
-        type State = <Answer<Seen> as ::mcp_sub::__private::Subscribed>::State;
-    }
-    #[automatically_derived]
-    impl<S: Store> ::mcp_sub::SubscriptionHandler for Files<S>
-    where
-        S: Clone,
-        Files<S>: ::mcp_sub::__private::Shared,
+        Self: __mcp_sub::__private::Shared,
+        for<'__a> __SubscriptionEvent<S>: __mcp_sub::__private::Shared,
         <Answer<
             Seen,
-        > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
+        > as __mcp_sub::__private::Subscribed>::State: __mcp_sub::__private::Owned,
         <Answer<
             Seen,
-        > as ::mcp_sub::__private::Subscribed>::Error: ::mcp_sub::__private::Refusal,
-        ToolInstalled: ::mcp_sub::__private::Shared,
+        > as __mcp_sub::__private::Subscribed>::Error: __mcp_sub::__private::Refusal,
     {
         type Event = __SubscriptionEvent<S>;
-        type State = <Self as ::mcp_sub::__private::Stated>::State;
-        const DECLARED: ::mcp_sub::Kinds = {
-            let __kinds = ::mcp_sub::Kinds::NONE;
-            let __kinds = __kinds.union(::mcp_sub::Kinds::TOOLS_LIST_CHANGED);
+        type State = <Answer<Seen> as __mcp_sub::__private::Subscribed>::State;
+        const DECLARED: __mcp_sub::Kinds = {
+            let __kinds = __mcp_sub::Kinds::NONE;
+            let __kinds = __kinds.union(__mcp_sub::Kinds::TOOLS_LIST_CHANGED);
             #[cfg(unix)]
             let __kinds = __kinds
                 .union(
-                    ::mcp_sub::Kinds::RESOURCES_UPDATED
-                        .union(::mcp_sub::Kinds::RESOURCES_LIST_CHANGED),
+                    __mcp_sub::Kinds::RESOURCES_UPDATED
+                        .union(__mcp_sub::Kinds::RESOURCES_LIST_CHANGED),
                 );
             __kinds
         };
-        fn kinds(__event: &Self::Event) -> ::mcp_sub::Kinds {
+        fn kinds(__event: &__SubscriptionEvent<S>) -> __mcp_sub::Kinds {
             match *__event {
                 __SubscriptionEvent::tool_installed(_) => {
-                    ::mcp_sub::Kinds::TOOLS_LIST_CHANGED
+                    __mcp_sub::Kinds::TOOLS_LIST_CHANGED
                 }
                 #[cfg(unix)]
                 __SubscriptionEvent::saved(_) => {
-                    ::mcp_sub::Kinds::RESOURCES_UPDATED
-                        .union(::mcp_sub::Kinds::RESOURCES_LIST_CHANGED)
+                    __mcp_sub::Kinds::RESOURCES_UPDATED
+                        .union(__mcp_sub::Kinds::RESOURCES_LIST_CHANGED)
                 }
                 __SubscriptionEvent::__Generic(ref __never, _) => match *__never {}
             }
         }
         async fn subscribe(
             &self,
-            __filter: &mut ::mcp_sub::Filter<'_, Self>,
-            __request: &::mcp_sub::ListenRequest,
-        ) -> ::mcp_sub::__private::Result<Self::State, ::mcp_sub::Rejection> {
-            ::mcp_sub::__private::Subscribed::into_result(
+            __filter: &mut __mcp_sub::Filter<'_, Self>,
+            __request: &__mcp_sub::ListenRequest,
+        ) -> __mcp_sub::__private::Subscription<Self::State> {
+            __mcp_sub::__private::Subscribed::into_result(
                 Self::subscribe(self, __filter, __request).await,
             )
         }
         fn handle_event(
             &self,
-            __event: &Self::Event,
-            __channel: &mut ::mcp_sub::Channel<'_, ::mcp_sub::AnyNotification>,
+            __event: &__SubscriptionEvent<S>,
+            __channel: &mut __mcp_sub::Channel<'_, __mcp_sub::AnyNotification>,
             __state: &mut Self::State,
-        ) -> impl ::mcp_sub::__private::Future<
-            Output = ::mcp_sub::Flow,
-        > + ::mcp_sub::__private::Send {
+        ) -> impl __mcp_sub::__private::Future<
+            Output = __mcp_sub::Flow,
+        > + __mcp_sub::__private::Send {
             async move {
                 match *__event {
                     __SubscriptionEvent::tool_installed(ref __event) => {
-                        ::mcp_sub::IntoFlow::into_flow(
-                            <Self as ::mcp_sub::__private::Method<
-                                __method::tool_installed,
-                                ToolInstalled,
-                            >>::call(self, __event, &mut __channel.narrowed(), __state)
-                                .await,
+                        <_ as __mcp_sub::IntoFlow>::into_flow(
+                            Self::tool_installed(
+                                self,
+                                &(*__event),
+                                &mut (__channel.narrowed()),
+                            ),
                         )
                     }
                     #[cfg(unix)]
                     __SubscriptionEvent::saved(ref __event) => {
-                        ::mcp_sub::IntoFlow::into_flow(
-                            <Self as ::mcp_sub::__private::Method<
-                                __method::saved,
-                                Saved<Self>,
-                            >>::call(self, __event, &mut __channel.narrowed(), __state)
+                        <Flow as __mcp_sub::IntoFlow>::into_flow(
+                            __mcp_sub::__private::method_future(
+                                    Self::saved(
+                                        self,
+                                        &(*__event),
+                                        &mut (*__state),
+                                        &mut (__channel.narrowed()),
+                                    ),
+                                )
                                 .await,
                         )
                     }
@@ -195,86 +194,35 @@ const _: () = {
         }
         fn handle_close(
             &self,
-            __reason: ::mcp_sub::CloseReason,
+            __reason: __mcp_sub::CloseReason,
             __state: Self::State,
-        ) -> impl ::mcp_sub::__private::Future<
+        ) -> impl __mcp_sub::__private::Future<
             Output = (),
-        > + ::mcp_sub::__private::Send {
+        > + __mcp_sub::__private::Send {
             Self::handle_close(self, __reason, __state)
         }
     }
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::Handles<ToolInstalled> for Files<S>
+    impl<S: Store> __mcp_sub::Handles<ToolInstalled> for __Handler<S>
     where
         S: Clone,
-        for<'__a> Files<
-            S,
-        >: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent<S>>,
+        ToolInstalled: __mcp_sub::__private::Shared,
     {
-        fn into_event(__event: ToolInstalled) -> Self::Event {
+        type Events = __SubscriptionEvent<S>;
+        fn into_event(__event: ToolInstalled) -> __SubscriptionEvent<S> {
             __SubscriptionEvent::tool_installed(__event)
         }
     }
     #[cfg(unix)]
     #[automatically_derived]
-    impl<S: Store> ::mcp_sub::Handles<Saved<Self>> for Files<S>
+    impl<S: Store> __mcp_sub::Handles<Saved<Self>> for __Handler<S>
     where
         S: Clone,
-        for<'__a> Files<
-            S,
-        >: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent<S>>,
+        Saved<Self>: __mcp_sub::__private::Owned,
     {
-        fn into_event(__event: Saved<Self>) -> Self::Event {
+        type Events = __SubscriptionEvent<S>;
+        fn into_event(__event: Saved<Self>) -> __SubscriptionEvent<S> {
             __SubscriptionEvent::saved(__event)
-        }
-    }
-    #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Method<__method::tool_installed, ToolInstalled>
-    for Files<S>
-    where
-        S: Clone,
-        Files<S>: ::mcp_sub::__private::Shared,
-        <Answer<
-            Seen,
-        > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
-        ToolInstalled: ::mcp_sub::__private::Shared,
-    {
-        fn call(
-            &self,
-            __event: &ToolInstalled,
-            __channel: &mut ::mcp_sub::Channel<'_, __method::tool_installed>,
-            __state: &mut Self::State,
-        ) -> impl ::mcp_sub::__private::Future<
-            Output: ::mcp_sub::IntoFlow,
-        > + ::mcp_sub::__private::Send {
-            ::mcp_sub::__private::ready(
-                ::mcp_sub::IntoFlow::into_flow(
-                    Self::tool_installed(self, __event, __channel),
-                ),
-            )
-        }
-    }
-    #[cfg(unix)]
-    #[automatically_derived]
-    impl<S: Store> ::mcp_sub::__private::Method<__method::saved, Saved<Self>>
-    for Files<S>
-    where
-        S: Clone,
-        Files<S>: ::mcp_sub::__private::Shared,
-        <Answer<
-            Seen,
-        > as ::mcp_sub::__private::Subscribed>::State: ::mcp_sub::__private::Owned,
-        Saved<Self>: ::mcp_sub::__private::Shared,
-    {
-        fn call(
-            &self,
-            __event: &Saved<Self>,
-            __channel: &mut ::mcp_sub::Channel<'_, __method::saved>,
-            __state: &mut Self::State,
-        ) -> impl ::mcp_sub::__private::Future<
-            Output: ::mcp_sub::IntoFlow,
-        > + ::mcp_sub::__private::Send {
-            Self::saved(self, __event, &mut *__state, __channel)
         }
     }
     #[cfg(unix)]

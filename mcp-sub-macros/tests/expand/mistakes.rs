@@ -20,45 +20,53 @@ impl Files {
     private_interfaces,
     unnameable_types,
     unreachable_pub,
+    type_alias_bounds,
 )]
 const _: () = {
+    use ::mcp_sub as __mcp_sub;
+    type __Handler = Files;
     pub enum __SubscriptionEvent {
         tool_installed(ToolInstalled),
     }
     #[automatically_derived]
-    impl ::mcp_sub::SubscriptionHandler for Files
+    impl __mcp_sub::SubscriptionHandler for __Handler
     where
-        Files: ::mcp_sub::__private::Shared,
-        ToolInstalled: ::mcp_sub::__private::Shared,
+        Self: __mcp_sub::__private::Shared,
+        for<'__a> __SubscriptionEvent: __mcp_sub::__private::Shared,
     {
         type Event = __SubscriptionEvent;
         type State = ();
-        const DECLARED: ::mcp_sub::Kinds = ::mcp_sub::Kinds::NONE;
-        fn kinds(_: &Self::Event) -> ::mcp_sub::Kinds {
-            ::mcp_sub::Kinds::NONE
+        const DECLARED: __mcp_sub::Kinds = {
+            let __kinds = __mcp_sub::Kinds::NONE;
+            let __kinds = __kinds.union(__mcp_sub::Kinds::NONE);
+            __kinds
+        };
+        fn kinds(_: &Self::Event) -> __mcp_sub::Kinds {
+            __mcp_sub::Kinds::NONE
         }
         async fn subscribe(
             &self,
-            _: &mut ::mcp_sub::Filter<'_, Self>,
-            _: &::mcp_sub::ListenRequest,
-        ) -> ::mcp_sub::__private::Result<Self::State, ::mcp_sub::Rejection> {
+            _: &mut __mcp_sub::Filter<'_, Self>,
+            _: &__mcp_sub::ListenRequest,
+        ) -> __mcp_sub::__private::Subscription<Self::State> {
             loop {}
         }
         async fn handle_event(
             &self,
             _: &Self::Event,
-            _: &mut ::mcp_sub::Channel<'_, ::mcp_sub::AnyNotification>,
+            _: &mut __mcp_sub::Channel<'_, __mcp_sub::AnyNotification>,
             _: &mut Self::State,
-        ) -> ::mcp_sub::Flow {
+        ) -> __mcp_sub::Flow {
             loop {}
         }
     }
     #[automatically_derived]
-    impl ::mcp_sub::Handles<ToolInstalled> for Files
+    impl __mcp_sub::Handles<ToolInstalled> for __Handler
     where
-        for<'__a> Files: ::mcp_sub::SubscriptionHandler<Event = __SubscriptionEvent>,
+        ToolInstalled: __mcp_sub::__private::Shared,
     {
-        fn into_event(_: ToolInstalled) -> Self::Event {
+        type Events = __SubscriptionEvent;
+        fn into_event(_: ToolInstalled) -> __SubscriptionEvent {
             loop {}
         }
     }

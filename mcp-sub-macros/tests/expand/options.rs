@@ -38,189 +38,132 @@ pub enum FilesEvent {
     private_interfaces,
     unnameable_types,
     unreachable_pub,
+    type_alias_bounds,
 )]
 const _: () = {
+    use facade::mcp_sub as __mcp_sub;
+    type __Handler = Files;
     #[allow(dead_code)]
     mod __method {
         pub enum tool_installed {}
     }
     #[automatically_derived]
-    impl facade::mcp_sub::Emits<facade::mcp_sub::ToolsListChanged>
-    for __method::tool_installed {}
+    impl __mcp_sub::Emits<__mcp_sub::ToolsListChanged> for __method::tool_installed {}
     #[doc(hidden)]
     #[automatically_derived]
-    impl facade::mcp_sub::__private::Marked<0> for Files {
+    impl __mcp_sub::__private::Marked<0> for __Handler {
         type Marker = __method::tool_installed;
     }
     #[automatically_derived]
-    impl facade::mcp_sub::Declares<facade::mcp_sub::ToolsListChanged> for Files {}
-    #[doc(hidden)]
-    #[automatically_derived]
-    impl facade::mcp_sub::__private::Stated for Files {
-        type State = <Result<
-            (),
-            Rejection,
-        > as facade::mcp_sub::__private::Subscribed>::State;
-    }
+    impl __mcp_sub::Declares<__mcp_sub::ToolsListChanged> for __Handler {}
     #[cfg(not(doc))]
-    #[automatically_derived]
-    impl facade::mcp_sub::SubscriptionHandler for Files
-    where
-        Files: facade::mcp_sub::__private::Shared,
-        <Result<
-            (),
-            Rejection,
-        > as facade::mcp_sub::__private::Subscribed>::State: facade::mcp_sub::__private::Owned,
-        <Result<
-            (),
-            Rejection,
-        > as facade::mcp_sub::__private::Subscribed>::Error: facade::mcp_sub::__private::Refusal,
-        ToolInstalled: facade::mcp_sub::__private::Shared,
-    {
-        type Event = FilesEvent;
-        type State = <Self as facade::mcp_sub::__private::Stated>::State;
-        const DECLARED: facade::mcp_sub::Kinds = {
-            let __kinds = facade::mcp_sub::Kinds::NONE;
-            let __kinds = __kinds.union(facade::mcp_sub::Kinds::TOOLS_LIST_CHANGED);
-            __kinds
-        };
-        fn kinds(__event: &Self::Event) -> facade::mcp_sub::Kinds {
-            match *__event {
-                FilesEvent::tool_installed(_) => {
-                    facade::mcp_sub::Kinds::TOOLS_LIST_CHANGED
+    const _: () = {
+        #[automatically_derived]
+        impl __mcp_sub::SubscriptionHandler for __Handler
+        where
+            Self: __mcp_sub::__private::Shared,
+            for<'__a> FilesEvent: __mcp_sub::__private::Shared,
+            <Result<
+                (),
+                Rejection,
+            > as __mcp_sub::__private::Subscribed>::State: __mcp_sub::__private::Owned,
+            <Result<
+                (),
+                Rejection,
+            > as __mcp_sub::__private::Subscribed>::Error: __mcp_sub::__private::Refusal,
+        {
+            type Event = FilesEvent;
+            type State = <Result<
+                (),
+                Rejection,
+            > as __mcp_sub::__private::Subscribed>::State;
+            const DECLARED: __mcp_sub::Kinds = {
+                let __kinds = __mcp_sub::Kinds::NONE;
+                let __kinds = __kinds.union(__mcp_sub::Kinds::TOOLS_LIST_CHANGED);
+                __kinds
+            };
+            fn kinds(__event: &FilesEvent) -> __mcp_sub::Kinds {
+                match *__event {
+                    FilesEvent::tool_installed(_) => __mcp_sub::Kinds::TOOLS_LIST_CHANGED,
                 }
             }
-        }
-        async fn subscribe(
-            &self,
-            __filter: &mut facade::mcp_sub::Filter<'_, Self>,
-            __request: &facade::mcp_sub::ListenRequest,
-        ) -> facade::mcp_sub::__private::Result<
-            Self::State,
-            facade::mcp_sub::Rejection,
-        > {
-            facade::mcp_sub::__private::Subscribed::into_result(Self::subscribe(self))
-        }
-        fn handle_event(
-            &self,
-            __event: &Self::Event,
-            __channel: &mut facade::mcp_sub::Channel<
-                '_,
-                facade::mcp_sub::AnyNotification,
-            >,
-            __state: &mut Self::State,
-        ) -> impl facade::mcp_sub::__private::Future<
-            Output = facade::mcp_sub::Flow,
-        > + facade::mcp_sub::__private::Send {
-            async move {
-                match *__event {
-                    FilesEvent::tool_installed(ref __event) => {
-                        facade::mcp_sub::IntoFlow::into_flow(
-                            <Self as facade::mcp_sub::__private::Method<
-                                __method::tool_installed,
-                                ToolInstalled,
-                            >>::call(self, __event, &mut __channel.narrowed(), __state)
-                                .await,
-                        )
+            async fn subscribe(
+                &self,
+                __filter: &mut __mcp_sub::Filter<'_, Self>,
+                __request: &__mcp_sub::ListenRequest,
+            ) -> __mcp_sub::__private::Subscription<Self::State> {
+                __mcp_sub::__private::Subscribed::into_result(Self::subscribe(self))
+            }
+            fn handle_event(
+                &self,
+                __event: &FilesEvent,
+                __channel: &mut __mcp_sub::Channel<'_, __mcp_sub::AnyNotification>,
+                __state: &mut Self::State,
+            ) -> impl __mcp_sub::__private::Future<
+                Output = __mcp_sub::Flow,
+            > + __mcp_sub::__private::Send {
+                async move {
+                    match *__event {
+                        FilesEvent::tool_installed(ref __event) => {
+                            <_ as __mcp_sub::IntoFlow>::into_flow(
+                                Self::tool_installed(
+                                    self,
+                                    &(*__event),
+                                    &mut (__channel.narrowed()),
+                                ),
+                            )
+                        }
                     }
                 }
             }
         }
-    }
-    #[cfg(not(doc))]
-    #[automatically_derived]
-    impl facade::mcp_sub::Handles<ToolInstalled> for Files
-    where
-        for<'__a> Files: facade::mcp_sub::SubscriptionHandler<Event = FilesEvent>,
-    {
-        fn into_event(__event: ToolInstalled) -> Self::Event {
-            FilesEvent::tool_installed(__event)
-        }
-    }
-    #[cfg(doc)]
-    #[automatically_derived]
-    impl facade::mcp_sub::SubscriptionHandler for Files {
-        type Event = FilesEvent;
-        type State = <Self as facade::mcp_sub::__private::Stated>::State;
-        const DECLARED: facade::mcp_sub::Kinds = {
-            let __kinds = facade::mcp_sub::Kinds::NONE;
-            let __kinds = __kinds.union(facade::mcp_sub::Kinds::TOOLS_LIST_CHANGED);
-            __kinds
-        };
-        fn kinds(__event: &Self::Event) -> facade::mcp_sub::Kinds {
-            match *__event {
-                FilesEvent::tool_installed(_) => {
-                    facade::mcp_sub::Kinds::TOOLS_LIST_CHANGED
-                }
+        #[automatically_derived]
+        impl __mcp_sub::Handles<ToolInstalled> for __Handler
+        where
+            ToolInstalled: __mcp_sub::__private::Shared,
+        {
+            type Events = FilesEvent;
+            fn into_event(__event: ToolInstalled) -> FilesEvent {
+                FilesEvent::tool_installed(__event)
             }
         }
-        async fn subscribe(
-            &self,
-            __filter: &mut facade::mcp_sub::Filter<'_, Self>,
-            __request: &facade::mcp_sub::ListenRequest,
-        ) -> facade::mcp_sub::__private::Result<
-            Self::State,
-            facade::mcp_sub::Rejection,
-        > {
-            facade::mcp_sub::__private::Subscribed::into_result(Self::subscribe(self))
-        }
-        fn handle_event(
-            &self,
-            __event: &Self::Event,
-            __channel: &mut facade::mcp_sub::Channel<
-                '_,
-                facade::mcp_sub::AnyNotification,
-            >,
-            __state: &mut Self::State,
-        ) -> impl facade::mcp_sub::__private::Future<
-            Output = facade::mcp_sub::Flow,
-        > + facade::mcp_sub::__private::Send {
-            async move {
-                match *__event {
-                    FilesEvent::tool_installed(ref __event) => {
-                        facade::mcp_sub::IntoFlow::into_flow(
-                            <Self as facade::mcp_sub::__private::Method<
-                                __method::tool_installed,
-                                ToolInstalled,
-                            >>::call(self, __event, &mut __channel.narrowed(), __state)
-                                .await,
-                        )
-                    }
-                }
+    };
+    #[cfg(doc)]
+    const _: () = {
+        #[automatically_derived]
+        impl __mcp_sub::SubscriptionHandler for __Handler {
+            type Event = FilesEvent;
+            type State = ();
+            const DECLARED: __mcp_sub::Kinds = {
+                let __kinds = __mcp_sub::Kinds::NONE;
+                let __kinds = __kinds.union(__mcp_sub::Kinds::TOOLS_LIST_CHANGED);
+                __kinds
+            };
+            fn kinds(_: &Self::Event) -> __mcp_sub::Kinds {
+                __mcp_sub::Kinds::NONE
+            }
+            async fn subscribe(
+                &self,
+                _: &mut __mcp_sub::Filter<'_, Self>,
+                _: &__mcp_sub::ListenRequest,
+            ) -> __mcp_sub::__private::Subscription<Self::State> {
+                loop {}
+            }
+            async fn handle_event(
+                &self,
+                _: &Self::Event,
+                _: &mut __mcp_sub::Channel<'_, __mcp_sub::AnyNotification>,
+                _: &mut Self::State,
+            ) -> __mcp_sub::Flow {
+                loop {}
             }
         }
-    }
-    #[cfg(doc)]
-    #[automatically_derived]
-    impl facade::mcp_sub::Handles<ToolInstalled> for Files {
-        fn into_event(__event: ToolInstalled) -> Self::Event {
-            FilesEvent::tool_installed(__event)
+        #[automatically_derived]
+        impl __mcp_sub::Handles<ToolInstalled> for __Handler {
+            type Events = FilesEvent;
+            fn into_event(_: ToolInstalled) -> FilesEvent {
+                loop {}
+            }
         }
-    }
-    #[automatically_derived]
-    impl facade::mcp_sub::__private::Method<__method::tool_installed, ToolInstalled>
-    for Files
-    where
-        Files: facade::mcp_sub::__private::Shared,
-        <Result<
-            (),
-            Rejection,
-        > as facade::mcp_sub::__private::Subscribed>::State: facade::mcp_sub::__private::Owned,
-        ToolInstalled: facade::mcp_sub::__private::Shared,
-    {
-        fn call(
-            &self,
-            __event: &ToolInstalled,
-            __channel: &mut facade::mcp_sub::Channel<'_, __method::tool_installed>,
-            __state: &mut Self::State,
-        ) -> impl facade::mcp_sub::__private::Future<
-            Output: facade::mcp_sub::IntoFlow,
-        > + facade::mcp_sub::__private::Send {
-            facade::mcp_sub::__private::ready(
-                facade::mcp_sub::IntoFlow::into_flow(
-                    Self::tool_installed(self, __event, __channel),
-                ),
-            )
-        }
-    }
+    };
 };

@@ -142,6 +142,7 @@ impl SubscriptionHandler for Probe {
 }
 
 impl Handles<Event> for Probe {
+    type Events = Event;
     fn into_event(event: Event) -> Event {
         event
     }

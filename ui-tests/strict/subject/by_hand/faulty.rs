@@ -63,56 +63,67 @@ impl Declares<ToolsListChanged> for Faulty {}
 impl Declares<ResourcesUpdated> for Faulty {}
 
 impl Handles<Event<0>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<0>) -> FaultyEvent {
         FaultyEvent::E0(event)
     }
 }
 impl Handles<Event<1>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<1>) -> FaultyEvent {
         FaultyEvent::E1(event)
     }
 }
 impl Handles<Event<2>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<2>) -> FaultyEvent {
         FaultyEvent::E2(event)
     }
 }
 impl Handles<Event<3>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<3>) -> FaultyEvent {
         FaultyEvent::E3(event)
     }
 }
 impl Handles<Event<4>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<4>) -> FaultyEvent {
         FaultyEvent::E4(event)
     }
 }
 impl Handles<Event<5>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<5>) -> FaultyEvent {
         FaultyEvent::E5(event)
     }
 }
 impl Handles<Event<6>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<6>) -> FaultyEvent {
         FaultyEvent::E6(event)
     }
 }
 impl Handles<Event<7>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<7>) -> FaultyEvent {
         FaultyEvent::E7(event)
     }
 }
 impl Handles<Event<8>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<8>) -> FaultyEvent {
         FaultyEvent::E8(event)
     }
 }
 impl Handles<Event<9>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<9>) -> FaultyEvent {
         FaultyEvent::E9(event)
     }
 }
 impl Handles<Event<10>> for Faulty {
+    type Events = FaultyEvent;
     fn into_event(event: Event<10>) -> FaultyEvent {
         FaultyEvent::E10(event)
     }

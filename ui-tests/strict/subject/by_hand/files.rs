@@ -77,33 +77,39 @@ impl<S: Store> Declares<ResourcesListChanged> for Files<S> {}
 impl<S: Store> Declares<ResourcesUpdated> for Files<S> {}
 
 impl<S: Store> Handles<Installed> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Installed) -> FilesEvent {
         FilesEvent::Installed(event)
     }
 }
 impl<S: Store> Handles<Saved> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Saved) -> FilesEvent {
         FilesEvent::Saved(event)
     }
 }
 impl<S: Store> Handles<Moved> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Moved) -> FilesEvent {
         FilesEvent::Moved(event)
     }
 }
 #[allow(deprecated)]
 impl<S: Store> Handles<Written> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Written) -> FilesEvent {
         FilesEvent::Written(event)
     }
 }
 impl<S: Store> Handles<Typed<u64>> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Typed<u64>) -> FilesEvent {
         FilesEvent::Typed(event)
     }
 }
 #[cfg(unix)]
 impl<S: Store> Handles<Linked> for Files<S> {
+    type Events = FilesEvent;
     fn into_event(event: Linked) -> FilesEvent {
         FilesEvent::Linked(event)
     }
