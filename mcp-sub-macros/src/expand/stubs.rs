@@ -73,13 +73,13 @@ fn handler_impl(context: &Context<'_>, bounds: &TokenStream, state: &TokenStream
 }
 
 pub(super) fn subscribe_item(context: &Context<'_>) -> TokenStream {
-    let Context { krate, private, .. } = context;
+    let krate = &context.krate;
     quote! {
         async fn subscribe(
             &self,
             _: &mut #krate::Filter<'_, Self>,
             _: &#krate::ListenRequest,
-        ) -> #private::Subscription<Self::State> {
+        ) -> ::core::result::Result<Self::State, #krate::Rejection> {
             loop {}
         }
     }

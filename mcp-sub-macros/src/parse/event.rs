@@ -29,6 +29,7 @@ pub(super) fn parse(
     signature::loosen(errors, &mut method.sig, "Channel");
     let mut arguments = Vec::new();
     let mut channel = None;
+    let mut written = None;
     let mut states: Vec<Type> = Vec::new();
     for (position, parameter) in signature::parameters(&mut method.sig).enumerate() {
         let name = types::referenced_name(&parameter.ty);
@@ -43,6 +44,7 @@ pub(super) fn parse(
             arguments.push(EventArgument::Channel(place));
             channel = Some(channel_name(&parameter.pat));
             if event.is_some() && site.is_handler {
+                written = Some(parameter.clone());
                 signature::marked_channel(&mut parameter.ty, site);
             } else {
                 signature::unbound_channel(&mut parameter.ty, site);
@@ -65,6 +67,9 @@ pub(super) fn parse(
             );
             signature::give_arguments(&mut parameter.ty, site);
         }
+    }
+    if let Some(written) = written {
+        signature::show_as_written(&mut method.sig, &written);
     }
     if is_sound {
         check_channel_and_state(errors, &callee, channel.is_some(), &states);

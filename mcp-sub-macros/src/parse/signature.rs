@@ -2,11 +2,13 @@
 //!
 //! Whatever is wrong with a signature, each channel and filter in it gets a type with which the body compiles.
 
+use std::mem;
+
 use proc_macro2::Literal;
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, FnArg, GenericParam, Ident, Lifetime, PatType, Path, Receiver, ReceiverKind, Safety,
-    Signature, Type,
+    Signature, Type, parse_quote,
 };
 
 use super::{cfgs, types};
@@ -139,6 +141,19 @@ pub(super) fn is_ours(name: &Ident) -> bool {
 pub(super) fn marked_channel(ty: &mut Type, Site { krate, position, .. }: Site<'_>) {
     let position = Literal::usize_unsuffixed(position);
     types::add_argument(ty, &quote!(<Self as #krate::__private::Marked<#position>>::Marker));
+}
+
+/// The channel for rustdoc: nobody can name the type that it has otherwise.
+pub(super) fn show_as_written(sig: &mut Signature, written: &PatType) {
+    let inputs = mem::take(&mut sig.inputs).into_iter().flat_map(|input| match input {
+        FnArg::Typed(compiled)
+            if types::referenced_name(&compiled.ty) == types::referenced_name(&written.ty) =>
+        {
+            vec![parse_quote!(#[cfg(not(doc))] #compiled), parse_quote!(#[cfg(doc)] #written)]
+        }
+        input => vec![input],
+    });
+    sig.inputs = inputs.collect();
 }
 
 /// The type of a channel that was reported: its body is not to add another error.

@@ -14,7 +14,10 @@ where
     fn tool_installed(
         &self,
         _: &ToolInstalled,
+        #[cfg(not(doc))]
         channel: &mut Channel<'_, <Self as ::mcp_sub::__private::Marked<0>>::Marker>,
+        #[cfg(doc)]
+        channel: &mut Channel<'_>,
     ) {
         channel.tools_list_changed();
     }
@@ -23,7 +26,10 @@ where
         &self,
         event: &Saved<Self>,
         seen: &mut Seen,
+        #[cfg(not(doc))]
         channel: &mut Channel<'_, <Self as ::mcp_sub::__private::Marked<1>>::Marker>,
+        #[cfg(doc)]
+        channel: &mut Channel<'_>,
     ) -> Flow {
         channel.resources_updated(event.uri());
         seen.files += 1;

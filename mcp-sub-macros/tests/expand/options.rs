@@ -6,10 +6,13 @@ impl Files {
     fn tool_installed(
         &self,
         _: &ToolInstalled,
+        #[cfg(not(doc))]
         channel: &mut Channel<
             '_,
             <Self as facade::mcp_sub::__private::Marked<0>>::Marker,
         >,
+        #[cfg(doc)]
+        channel: &mut Channel<'_>,
     ) {
         channel.tools_list_changed();
     }
