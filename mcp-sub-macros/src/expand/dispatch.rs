@@ -12,11 +12,13 @@ use crate::{
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let handler = handler_impl(context);
     let events = context.handler.methods.iter().map(|method| handles_impl(context, method));
-    match stubs::shown(context) {
-        Some(shown) => {
-            quote!(#[cfg(not(doc))] const _: () = { #handler #(#events)* }; #[cfg(doc)] const _: () = { #shown };)
-        }
-        None => quote!(#handler #(#events)*),
+    let impls = quote!(#handler #(#events)*);
+    let Some(shown) = stubs::shown(context) else { return impls };
+    quote! {
+        #[cfg(not(doc))]
+        const _: () = { #impls };
+        #[cfg(doc)]
+        const _: () = { #shown };
     }
 }
 
@@ -184,10 +186,8 @@ fn event_call(context: &Context<'_>, method: &EventMethod) -> TokenStream {
         call
     };
     let into_flow = quote!(#krate::IntoFlow>::into_flow);
-    let into_flow = match output {
-        Some(output) => Ends::qualified(output, into_flow),
-        None => quote!(<_ as #into_flow),
-    };
+    let into_flow =
+        if let Some(output) = output { Ends::qualified(output, into_flow) } else { quote!(<_ as #into_flow) };
     quote!(#into_flow(#value))
 }
 

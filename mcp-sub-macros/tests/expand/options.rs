@@ -149,7 +149,7 @@ const _: () = {
                 &self,
                 _: &mut __mcp_sub::Filter<'_, Self>,
                 _: &__mcp_sub::ListenRequest,
-            ) -> __mcp_sub::__private::Subscription<Self::State> {
+            ) -> ::core::result::Result<Self::State, __mcp_sub::Rejection> {
                 loop {}
             }
             async fn handle_event(
