@@ -5,7 +5,9 @@ use std::{fmt, time::Duration};
 use serde_json::json;
 
 use crate::{
+    caller::Caller,
     handler::SubscriptionHandler,
+    hub::Hub,
     limits::Limits,
     settings::{Hosts, Settings},
     subscriptions::Subscriptions,
@@ -15,6 +17,7 @@ use crate::{
 #[must_use]
 pub struct Builder<H: SubscriptionHandler> {
     handler: H,
+    hub: Hub<H>,
     settings: Settings,
 }
 
@@ -22,7 +25,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Begins a server with `handler`. [`build`](Builder::build) with nothing set serves on loopback, with the default
     /// [`Limits`].
     pub fn builder(handler: H) -> Builder<H> {
-        Builder { handler, settings: Settings::default() }
+        Builder { handler, hub: Hub::new(), settings: Settings::default() }
     }
 }
 
@@ -85,9 +88,48 @@ impl<H: SubscriptionHandler> Builder<H> {
         self
     }
 
+    /// Says who a caller is, from what authentication has put into the request: the name that
+    /// [`Limits::streams_per_principal`] counts by and [`Subscriptions::end_all`] ends by. Default: nobody is anyone.
+    ///
+    /// It runs for each listen, on the thread that serves it: it has to be quick.
+    ///
+    /// ```
+    /// # use mcp_sub::{Limits, ListChanges, Subscriptions};
+    /// #[derive(Clone)]
+    /// struct User(String);
+    ///
+    /// let subscriptions = Subscriptions::builder(ListChanges::new().tools())
+    ///     .principal(|caller| caller.extension::<User>().map(|user| user.0.clone()))
+    ///     .limits(Limits::default().with_streams_per_principal(10))
+    ///     .build();
+    /// subscriptions.end_all("alice", "her account was closed");
+    /// ```
+    pub fn principal(
+        mut self,
+        principal: impl Fn(&Caller) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.principal = Some(Box::new(principal));
+        self
+    }
+
+    /// Shares `hub` with other servers of this process: what is published on one of them reaches the subscriptions of
+    /// all. Default: a hub of its own.
+    ///
+    /// ```
+    /// # use mcp_sub::{Hub, ListChanges, Subscriptions, ToolsListChanged};
+    /// let hub = Hub::new();
+    /// let public = Subscriptions::builder(ListChanges::new().tools()).with_hub(hub.clone()).build();
+    /// let internal = Subscriptions::builder(ListChanges::new().tools()).with_hub(hub.clone()).build();
+    /// hub.publish(ToolsListChanged);
+    /// ```
+    pub fn with_hub(mut self, hub: Hub<H>) -> Self {
+        self.hub = hub;
+        self
+    }
+
     /// The server, ready to be served.
     pub fn build(self) -> Subscriptions<H> {
-        Subscriptions::new(self.handler, self.settings)
+        Subscriptions::new(self.handler, self.hub, self.settings)
     }
 }
 

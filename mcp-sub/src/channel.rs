@@ -3,7 +3,9 @@
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    kind::{Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged},
+    kind::{
+        Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
+    },
     outbox::Outbox,
 };
 
@@ -105,7 +107,11 @@ impl<E> Channel<'_, E> {
     }
 
     fn list_changed<N: Notification>(&mut self) {
-        N::KIND.indices().for_each(|index| self.outbox.add_list(index));
+        self.lists_changed(N::KIND);
+    }
+
+    pub(crate) fn lists_changed(&mut self, kinds: Kinds) {
+        kinds.indices().for_each(|index| self.outbox.add_list(index));
     }
 }
 

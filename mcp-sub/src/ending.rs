@@ -86,7 +86,8 @@ impl<F: IntoFlow, E: fmt::Display> IntoFlow for Result<F, E> {
 pub enum CloseReason {
     /// Nothing was honoured, so there was nothing to wait for: the client has the result.
     Completed,
-    /// A method said [`Flow::Stop`]: the client has the result.
+    /// A method said [`Flow::Stop`], or a [`SubscriptionHandle`](crate::SubscriptionHandle) was told to end it: the client has
+    /// the result.
     Stopped(Cow<'static, str>),
     /// The server shuts down: the client has the result, if it took it in time.
     Shutdown,
@@ -98,6 +99,9 @@ pub enum CloseReason {
     Panicked,
     /// Frames waited for [`Limits::write_timeout`](crate::Limits::write_timeout), and the client took none.
     Stalled,
+    /// The time was over that [`Filter::set_expiry`](crate::Filter::set_expiry) or
+    /// [`Limits::lifetime`](crate::Limits::lifetime) gave it: the client has an error.
+    Expired,
 }
 
 impl CloseReason {
@@ -112,6 +116,7 @@ impl CloseReason {
             Self::Failed(_) => "handler_failed",
             Self::Panicked => "panicked",
             Self::Stalled => "stalled",
+            Self::Expired => "expired",
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use tokio::time::Instant;
+
 use crate::{
     kind::{Kinds, Notification, ResourcesUpdated},
     protocol::filter::RequestedFilter,
@@ -86,6 +88,7 @@ pub trait Declares<N: Notification> {}
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#notification-filter
 pub struct Filter<'s, H> {
     left: &'s mut RequestedFilter,
+    expiry: Option<Instant>,
     // Invariant in `'s`: one that was kept from another request does not fit in the place of this one.
     _request: PhantomData<fn(&'s ()) -> &'s ()>,
     _handler: PhantomData<fn() -> H>,
@@ -93,7 +96,11 @@ pub struct Filter<'s, H> {
 
 impl<'s, H> Filter<'s, H> {
     pub(crate) fn new(left: &'s mut RequestedFilter) -> Self {
-        Self { left, _request: PhantomData, _handler: PhantomData }
+        Self { left, expiry: None, _request: PhantomData, _handler: PhantomData }
+    }
+
+    pub(crate) fn expiry(&self) -> Option<Instant> {
+        self.expiry
     }
 }
 
@@ -146,6 +153,21 @@ impl<H> Filter<'_, H> {
         H: Declares<ResourcesUpdated>,
     {
         self.left.retain_uris(keep);
+    }
+
+    /// Ends the subscription at `expiry`, as [`CloseReason::Expired`](crate::CloseReason::Expired): when the credentials of
+    /// its caller expire. Of several, the earliest stands.
+    ///
+    /// ```
+    /// # use std::time::{Duration, Instant, SystemTime};
+    /// # use mcp_sub::Filter;
+    /// fn until<H>(filter: &mut Filter<'_, H>, token_expires: SystemTime) {
+    ///     let left = token_expires.duration_since(SystemTime::now()).unwrap_or_default();
+    ///     filter.set_expiry(Instant::now() + left);
+    /// }
+    /// ```
+    pub fn set_expiry(&mut self, expiry: impl Into<Instant>) {
+        self.expiry = self.expiry.into_iter().chain([expiry.into()]).min();
     }
 
     /// Whether nothing is left. Such a subscription is acknowledged with nothing in it, and completed at once.

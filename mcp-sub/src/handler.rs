@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use crate::{
+    caller::Caller,
     channel::{AnyNotification, Channel},
     ending::{CloseReason, Flow},
     filter::Filter,
@@ -95,6 +96,19 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
     ) -> impl Future<Output = Result<Self::State, Rejection>> + Send;
+
+    /// The kinds that `caller` may be told of, where that depends on the caller: what `server/discover` advertises to it,
+    /// and what a listen of it can be granted. `None`: all of [`DECLARED`](Self::DECLARED), to everyone. What is not
+    /// declared makes no difference.
+    ///
+    /// Runs for each of these requests, on the thread that serves it: it has to be quick.
+    ///
+    /// Either for every caller or for none: answers that depend on the caller are marked as private, so that no cache
+    /// gives one caller's to another.
+    fn subscription_capabilities(&self, caller: &Caller) -> Option<Kinds> {
+        let _ = caller;
+        None
+    }
 
     /// Turns an event into notifications of one subscription.
     ///

@@ -45,8 +45,8 @@ macro_rules! kinds {
 
         $(
             $(#[$doc])*
-            #[derive(Debug)]
-            pub enum $ty {}
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+            pub struct $ty;
             impl sealed::Sealed for $ty {}
             impl Notification for $ty {
                 const KIND: Kinds = Kinds::$constant;
@@ -105,6 +105,8 @@ pub struct Kinds(u8);
 impl Kinds {
     /// No kind.
     pub const NONE: Self = Self(0);
+    /// Every kind.
+    pub const ALL: Self = Self((1 << KINDS.len()) - 1);
 
     /// The kinds in `self` or in `other`.
     #[must_use]

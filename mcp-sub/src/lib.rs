@@ -81,15 +81,18 @@
 #[path = "private.rs"]
 pub mod __private;
 mod builder;
+mod caller;
 mod caught;
 mod channel;
 mod ending;
 mod filter;
 mod frame;
+mod handle;
 mod handler;
 mod hub;
 mod kind;
 mod limits;
+mod list_changes;
 mod listen;
 mod outbox;
 mod pending;
@@ -104,15 +107,18 @@ mod sync;
 mod transport;
 
 pub use builder::Builder;
+pub use caller::Caller;
 pub use channel::{AnyNotification, Channel, Emits, MethodWithoutEmits};
 pub use ending::{CloseReason, Flow, IntoFlow};
 pub use filter::{Declares, Filter};
+pub use handle::SubscriptionHandle;
 pub use handler::{HandledBy, Handles, SubscriptionHandler};
 pub use hub::Hub;
 pub use kind::{
     Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
 };
 pub use limits::Limits;
+pub use list_changes::ListChanges;
 pub use listen::ListenRequest;
 pub use mcp_sub_macros::{emits, subscription_handler};
 pub use protocol::id::RequestId;

@@ -18,6 +18,9 @@ use crate::protocol::filter::FilterLimits;
 pub struct Limits {
     /// Open streams, those whose `subscribe` still runs included. Default: 10,000. Above it: 503.
     pub streams: usize,
+    /// Open streams of one principal, likewise. Default: no limit. Above it: 429. Who the principal is, says
+    /// [`Builder::principal`](crate::Builder::principal); a caller without one is not limited here.
+    pub streams_per_principal: Option<usize>,
     /// URIs in one listen. Default: 1,000. Above it: `-32602`. Each costs its stream some 300 bytes of memory, and its
     /// length.
     pub uris: usize,
@@ -37,12 +40,16 @@ pub struct Limits {
     /// How long frames may wait for a client that takes none. Default: 60 s. Above it the stream ends, as
     /// [`Stalled`](crate::CloseReason::Stalled).
     pub write_timeout: Duration,
+    /// How long a stream may be open. Default: no limit. Then it ends, as [`Expired`](crate::CloseReason::Expired); its
+    /// client listens again.
+    pub lifetime: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             streams: 10_000,
+            streams_per_principal: None,
             uris: 1_000,
             uri_bytes: 64 * 1024,
             id_bytes: 8 * 1024,
@@ -50,6 +57,7 @@ impl Default for Limits {
             slot: 256,
             subscribe_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(60),
+            lifetime: None,
         }
     }
 }
@@ -59,6 +67,13 @@ impl Limits {
     #[must_use]
     pub fn with_streams(mut self, streams: usize) -> Self {
         self.streams = streams;
+        self
+    }
+
+    /// Sets [`streams_per_principal`](Self::streams_per_principal).
+    #[must_use]
+    pub fn with_streams_per_principal(mut self, streams: usize) -> Self {
+        self.streams_per_principal = Some(streams);
         self
     }
 
@@ -108,6 +123,13 @@ impl Limits {
     #[must_use]
     pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
         self.write_timeout = timeout;
+        self
+    }
+
+    /// Sets [`lifetime`](Self::lifetime).
+    #[must_use]
+    pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = Some(lifetime);
         self
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use http::{Extensions, HeaderMap};
+use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use crate::protocol::{id::RequestId, meta};
+use crate::{caller::Caller, handle::SubscriptionHandle, protocol::id::RequestId};
 
 /// The `subscriptions/listen` request that a subscription starts with, lent to
 /// [`subscribe`](crate::SubscriptionHandler::subscribe).
@@ -17,19 +17,13 @@ use crate::protocol::{id::RequestId, meta};
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#opening-a-stream
 pub struct ListenRequest {
     id: RequestId,
-    headers: HeaderMap,
-    extensions: Extensions,
-    meta: Map<String, Value>,
+    caller: Caller,
+    handle: SubscriptionHandle,
 }
 
 impl ListenRequest {
-    pub(crate) fn new(
-        id: RequestId,
-        headers: HeaderMap,
-        extensions: Extensions,
-        meta: Map<String, Value>,
-    ) -> Self {
-        Self { id, headers, extensions, meta }
+    pub(crate) fn new(id: RequestId, caller: Caller, handle: SubscriptionHandle) -> Self {
+        Self { id, caller, handle }
     }
 
     /// The id of the request, which is the id of the subscription. Only unique within one connection.
@@ -38,40 +32,54 @@ impl ListenRequest {
         &self.id
     }
 
-    /// The headers of the HTTP request. Empty on a transport that has none.
+    /// Who asks.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// By which the subscription can be ended from outside. It can be kept.
+    #[must_use]
+    pub fn handle(&self) -> SubscriptionHandle {
+        self.handle.clone()
+    }
+
+    /// [`Caller::headers`].
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.headers
+        self.caller.headers()
     }
 
-    /// What the layers around this server found out about the caller, such as its identity.
+    /// [`Caller::extension`].
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions.get()
+        self.caller.extension()
     }
 
-    /// The member `_meta` of the request.
+    /// [`Caller::meta`].
     #[must_use]
     pub fn meta(&self) -> &Map<String, Value> {
-        &self.meta
+        self.caller.meta()
     }
 
-    /// The `Implementation` that the client says it is. Self-reported: for display and logs, never for rights.
+    /// [`Caller::client_info`].
     #[must_use]
     pub fn client_info(&self) -> Option<&Value> {
-        self.meta().get(meta::CLIENT_INFO)
+        self.caller.client_info()
     }
 
-    /// The `ClientCapabilities` that the client declares for this request.
+    /// [`Caller::client_capabilities`].
     #[must_use]
     pub fn client_capabilities(&self) -> Option<&Value> {
-        self.meta().get(meta::CLIENT_CAPABILITIES)
+        self.caller.client_capabilities()
     }
 }
 
 impl fmt::Debug for ListenRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the headers: they carry credentials.
-        f.debug_struct("ListenRequest").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("ListenRequest")
+            .field("id", &self.id)
+            .field("caller", &self.caller)
+            .finish_non_exhaustive()
     }
 }

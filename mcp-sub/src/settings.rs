@@ -1,11 +1,10 @@
 //! What a server is set to.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-use crate::limits::Limits;
+use crate::{caller::Caller, limits::Limits};
 
 /// The outcome of a [`Builder`](crate::Builder).
-#[derive(Debug)]
 pub(crate) struct Settings {
     /// An `Implementation`, as JSON.
     pub(crate) server_info: Option<Arc<str>>,
@@ -16,6 +15,23 @@ pub(crate) struct Settings {
     /// `None`: those on loopback.
     pub(crate) origins: Option<Vec<String>>,
     pub(crate) hold_empty: bool,
+    pub(crate) principal: Option<Principal>,
+}
+
+/// Says who a caller is.
+pub(crate) type Principal = Box<dyn Fn(&Caller) -> Option<String> + Send + Sync>;
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("server_info", &self.server_info)
+            .field("limits", &self.limits)
+            .field("keep_alive", &self.keep_alive)
+            .field("hosts", &self.hosts)
+            .field("origins", &self.origins)
+            .field("hold_empty", &self.hold_empty)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Whom a request may be addressed to.
@@ -36,6 +52,7 @@ impl Default for Settings {
             hosts: Hosts::Loopback,
             origins: None,
             hold_empty: false,
+            principal: None,
         }
     }
 }

@@ -100,7 +100,7 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             closer,
             opened: Instant::now(),
             registration,
-            _permit: permit,
+            permit,
         };
         let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone()))));
         let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
@@ -194,6 +194,7 @@ fn put_ending(outbox: &Outbox, reason: &CloseReason) {
         CloseReason::Failed(_) => outbox.fail(reason.name(), "the server's subscription handler failed"),
         CloseReason::Panicked => outbox.fail(reason.name(), "the server's subscription handler panicked"),
         CloseReason::Stalled => outbox.fail(reason.name(), "the client took no frames for too long"),
+        CloseReason::Expired => outbox.fail(reason.name(), "the subscription's time is over: listen again"),
     }
 }
 
@@ -253,7 +254,7 @@ struct Guard<H: SubscriptionHandler> {
     closer: Closer,
     opened: Instant,
     registration: Registration<H::Event>,
-    _permit: Permit,
+    permit: Permit,
 }
 
 impl<H: SubscriptionHandler> Drop for Guard<H> {
@@ -270,6 +271,7 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
             _ => tracing::debug!(%id, %reason, ?open, "subscription ended"),
         }
         self.registration.slot().close();
+        self.permit.handle().close(Some(reason.clone()));
         if let Some(state) = self.state.take() {
             let handler = self.handler.clone();
             self.closer.spawn(async move { handler.handle_close(reason, state).await });

@@ -1,16 +1,26 @@
 //! A server's subscriptions: the handle that applications hold.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::Instant;
 
 use crate::{
+    caller::Caller,
     caught::Caught,
+    ending::CloseReason,
     filter::{Filter, Honoured},
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
     hub::Hub,
     kind::Kinds,
     listen::ListenRequest,
-    protocol::filter::RequestedFilter,
+    protocol::{filter::RequestedFilter, id::RequestId},
     registry::{Closer, EventStream, Permit, Registry, Shutdown, subscribe_timed_out},
     rejection::Rejection,
     settings::Settings,
@@ -34,6 +44,13 @@ struct Inner<H: SubscriptionHandler> {
     registry: Arc<Registry>,
 }
 
+/// What a caller is told that there is.
+#[derive(Clone, Copy)]
+pub(crate) struct Capabilities {
+    pub(crate) kinds: Kinds,
+    pub(crate) depend_on_caller: bool,
+}
+
 /// Room for one more stream.
 pub(crate) struct Admission {
     permit: Permit,
@@ -42,16 +59,17 @@ pub(crate) struct Admission {
 
 /// A listen that a transport has read and checked.
 pub(crate) struct Listen {
-    pub(crate) request: ListenRequest,
+    pub(crate) id: RequestId,
+    pub(crate) caller: Caller,
     pub(crate) filter: RequestedFilter,
     pub(crate) framing: Framing,
 }
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
-    pub(crate) fn new(handler: H, settings: Settings) -> Self {
-        let registry = Registry::new(settings.limits.streams, settings.limits.write_timeout);
+    pub(crate) fn new(handler: H, hub: Hub<H>, settings: Settings) -> Self {
+        let registry = Registry::new(settings.limits.clone());
         let (handler, settings) = (Arc::new(handler), Arc::new(settings));
-        Self { inner: Arc::new(Inner { handler, hub: Hub::new(), settings, registry }) }
+        Self { inner: Arc::new(Inner { handler, hub, settings, registry }) }
     }
 
     /// Offers an event to every subscription that honours a kind which the event's method declares. Returns to how many.
@@ -112,6 +130,15 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         self.inner.registry.open_streams()
     }
 
+    /// Ends all subscriptions of one [principal](crate::Builder::principal), those included whose `subscribe` still runs: when
+    /// its rights are taken away. Returns how many.
+    ///
+    /// Each ends as by [`SubscriptionHandle::end`](crate::SubscriptionHandle::end): what was published before is told, then
+    /// the client gets the graceful result. It may listen again: `subscribe` decides.
+    pub fn end_all(&self, principal: &str, reason: impl Into<Cow<'static, str>>) -> usize {
+        self.inner.registry.end_all(principal, &CloseReason::Stopped(reason.into()))
+    }
+
     /// Ends all streams: refuses new ones (503), gives each open one its result within `budget`, cuts those that do not
     /// take it, and waits for `handle_close` of all.
     ///
@@ -149,13 +176,26 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         &self.inner.settings
     }
 
+    /// What `caller` is told that there is, and whether another caller may be told otherwise.
+    pub(crate) fn capabilities(&self, caller: &Caller) -> Result<Capabilities, Rejection> {
+        let asked = catch_unwind(AssertUnwindSafe(|| self.handler().subscription_capabilities(caller)));
+        let kinds = asked.map_err(|_| Rejection::failed("`subscription_capabilities` panicked"))?;
+        Ok(Capabilities {
+            kinds: kinds.map_or(H::DECLARED, |kinds| kinds.intersection(H::DECLARED)),
+            depend_on_caller: kinds.is_some(),
+        })
+    }
+
     /// Makes room for one more stream, or says what forbids it.
-    pub(crate) fn admit(&self) -> Result<Admission, Rejection> {
-        let registry = &self.inner.registry;
+    pub(crate) fn admit(&self, caller: &Caller) -> Result<Admission, Rejection> {
+        let Inner { settings, registry, .. } = &*self.inner;
+        let principal =
+            catch_unwind(AssertUnwindSafe(|| settings.principal.as_ref().and_then(|of| of(caller))));
+        let principal = principal.map_err(|_| Rejection::failed("the function of `principal` panicked"))?;
         let Some(closer) = registry.closer() else {
             return Err(Rejection::failed("subscriptions are served inside a tokio runtime only"));
         };
-        Ok(Admission { permit: registry.admit()?, closer })
+        Ok(Admission { permit: registry.admit(principal)?, closer })
     }
 
     /// Decides and starts. `allowed` is what this place can serve at all.
@@ -167,14 +207,16 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     ) -> Result<EventStream, Rejection> {
         let Inner { handler, hub, settings, registry } = &*self.inner;
         let Admission { permit, closer } = admission;
-        let Listen { request, mut filter, framing } = listen;
+        let Listen { id, caller, mut filter, framing } = listen;
         filter.retain_kinds(H::DECLARED.intersection(allowed));
         let offered = Arc::new(Honoured::new(filter.clone()));
         // Before `subscribe`, so that nothing is lost that is published meanwhile.
         let registration = hub.register(offered.clone(), settings.limits.slot);
+        permit.handle().opened(registration.slot());
+        let request = ListenRequest::new(id, caller, permit.handle().clone());
         let subscribe = subscribe(&**handler, &mut filter, &request);
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
-        let state = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
+        let (state, expiry) = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
         // It can only have shrunk: if as much is left, all is.
         let unchanged = filter.kinds == offered.kinds() && filter.uris.len() == offered.uris().len();
         let honoured = if unchanged {
@@ -185,6 +227,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
             left
         };
         let frames = Frames { id: request.id().clone(), framing, server_info: settings.server_info.clone() };
+        let key = permit.key();
         let stream = Subscription::start(Accepted {
             handler: handler.clone(),
             state,
@@ -195,19 +238,20 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
             closer,
             hold_empty: settings.hold_empty,
         });
-        Ok(registry.watch(stream))
+        Ok(registry.watch(key, stream, expiry))
     }
 }
 
-/// Asks the handler. A panic is an internal error to this client, and harms nobody else.
+/// Asks the handler: its state, and when the stream expires. A panic is an internal error to this client, and harms nobody else.
 async fn subscribe<H: SubscriptionHandler>(
     handler: &H,
     filter: &mut RequestedFilter,
     request: &ListenRequest,
-) -> Result<H::State, Rejection> {
+) -> Result<(H::State, Option<Instant>), Rejection> {
     let mut filter = Filter::new(filter);
     let decided = Caught::new(async { handler.subscribe(&mut filter, request).await }).await;
-    decided.unwrap_or_else(|_| Err(Rejection::failed("`subscribe` panicked")))
+    let state = decided.unwrap_or_else(|_| Err(Rejection::failed("`subscribe` panicked")))?;
+    Ok((state, filter.expiry()))
 }
 
 impl<H: SubscriptionHandler> Clone for Subscriptions<H> {

@@ -19,7 +19,7 @@ use crate::{
 
 /// Brings events to the subscriptions that they concern.
 ///
-/// Every [`Subscriptions`](crate::Subscriptions) has one, behind its `publish`. A clone of it publishes as well, and keeps
+/// Every [`Subscriptions`](crate::Subscriptions) has one, behind its `publish`; several may share one. A clone of it publishes as well, and keeps
 /// neither the handler nor the server alive: it is what a handler holds that publishes itself. Once the server is gone, it
 /// publishes to nobody.
 pub struct Hub<H: SubscriptionHandler> {
@@ -41,7 +41,9 @@ impl<H: SubscriptionHandler> HasIndex<H> for SharedIndex<H::Event> {
 }
 
 impl<H: SubscriptionHandler> Hub<H> {
-    pub(crate) fn new() -> Self {
+    /// A hub of its own, to be shared by several servers: see [`Builder::with_hub`](crate::Builder::with_hub).
+    #[must_use]
+    pub fn new() -> Self {
         Self { index: Arc::new(SharedIndex::default()) }
     }
 
@@ -77,6 +79,12 @@ impl<H: SubscriptionHandler> Hub<H> {
         let index = self.index.index().clone();
         let key = write(&index).insert(&slot, honoured);
         Registration { index, key, slot }
+    }
+}
+
+impl<H: SubscriptionHandler> Default for Hub<H> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     ending::CloseReason,
     filter::Honoured,
+    handle::End,
     kind::Kinds,
     pending::Pending,
     sync::{lock, wake},
@@ -142,6 +143,12 @@ impl<E> Slot<E> {
     pub(crate) fn has_waiting(&self) -> bool {
         let state = lock(&self.state);
         !state.events.is_empty() || !state.missed.is_empty() || state.ending.is_some()
+    }
+}
+
+impl<E: Send + Sync> End for Slot<E> {
+    fn end(&self, reason: CloseReason) {
+        Self::end(self, reason);
     }
 }
 

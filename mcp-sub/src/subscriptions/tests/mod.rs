@@ -1,5 +1,6 @@
 //! Streams without a transport: a listen goes in, frames come out.
 
+mod callers;
 mod changes;
 mod endings;
 mod outside;
@@ -22,9 +23,10 @@ use tokio::sync::{Notify, mpsc};
 
 use super::{Listen, Subscriptions};
 use crate::{
-    AnyNotification, Channel, CloseReason, Declares, Filter, Flow, Handles, Kinds, Limits, ListenRequest,
-    Rejection, RequestId, ResourcesUpdated, SubscriptionHandler, ToolsListChanged, builder::Builder,
-    frame::Framing, protocol::filter::RequestedFilter, registry::EventStream,
+    AnyNotification, Caller, Channel, CloseReason, Declares, Filter, Flow, Handles, Kinds, Limits,
+    ListenRequest, Rejection, RequestId, ResourcesUpdated, SubscriptionHandle, SubscriptionHandler,
+    ToolsListChanged, builder::Builder, frame::Framing, protocol::filter::RequestedFilter,
+    registry::EventStream,
 };
 
 const LINES: Framing = Framing { before: b"", after: b"\n" };
@@ -57,6 +59,11 @@ enum Decide {
     Wait(Arc<Notify>, Arc<Notify>),
     /// Waits for ever, and panics when it is dropped.
     Bomb,
+    /// Gives its handle away.
+    Give(mpsc::UnboundedSender<SubscriptionHandle>),
+    GiveAndReject(mpsc::UnboundedSender<SubscriptionHandle>),
+    /// Ends after this time.
+    Expire(Duration),
 }
 
 struct Bomb;
@@ -88,7 +95,11 @@ impl SubscriptionHandler for Probe {
         }
     }
 
-    async fn subscribe(&self, filter: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        filter: &mut Filter<'_, Self>,
+        request: &ListenRequest,
+    ) -> Result<(), Rejection> {
         match &self.decide {
             Decide::Accept => {}
             Decide::Narrow => filter.decline::<ToolsListChanged>(),
@@ -107,6 +118,15 @@ impl SubscriptionHandler for Probe {
             Decide::Bomb => {
                 let _bomb = Bomb;
                 std::future::pending::<()>().await;
+            }
+            Decide::Give(to) => to.send(request.handle()).unwrap(),
+            Decide::GiveAndReject(to) => {
+                to.send(request.handle()).unwrap();
+                return Err(Rejection::forbidden());
+            }
+            Decide::Expire(after) => {
+                filter.set_expiry(tokio::time::Instant::now() + *after);
+                filter.set_expiry(tokio::time::Instant::now() + *after * 2);
             }
         }
         Ok(())
@@ -159,15 +179,15 @@ fn server(
     (set(Subscriptions::builder(probe)).build(), reasons)
 }
 
+fn caller() -> Caller {
+    Caller::new(HeaderMap::new(), Extensions::new(), serde_json::Map::new())
+}
+
 fn listen() -> Listen {
     let id: Box<RawValue> = serde_json::from_str("7").unwrap();
     Listen {
-        request: ListenRequest::new(
-            RequestId::of(&id, 10).unwrap(),
-            HeaderMap::new(),
-            Extensions::new(),
-            serde_json::Map::new(),
-        ),
+        id: RequestId::of(&id, 10).unwrap(),
+        caller: caller(),
         filter: RequestedFilter {
             kinds: Kinds::TOOLS_LIST_CHANGED
                 .union(Kinds::PROMPTS_LIST_CHANGED)
@@ -179,7 +199,7 @@ fn listen() -> Listen {
 }
 
 async fn open_with(server: &Subscriptions<Probe>, allowed: Kinds) -> Result<EventStream, Rejection> {
-    server.open(server.admit()?, listen(), allowed).await
+    server.open(server.admit(&caller())?, listen(), allowed).await
 }
 
 async fn open(server: &Subscriptions<Probe>) -> EventStream {

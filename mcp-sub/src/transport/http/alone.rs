@@ -20,8 +20,8 @@ use super::{
     listen, source,
 };
 use crate::{
+    caller::Caller,
     handler::SubscriptionHandler,
-    listen::ListenRequest,
     protocol::{DISCOVER, LISTEN, VERSION, error::Error, request::Message},
     rejection::Rejection,
     subscriptions::Subscriptions,
@@ -104,16 +104,18 @@ where
         Message::Notification => return Ok(answer::accepted()),
     };
     let meta = gate::check(&parts.headers, &request)?;
+    let caller = Caller::new(parts.headers, parts.extensions, meta);
+    let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
+    let capabilities = subscriptions.capabilities(&caller).map_err(refuse)?;
     match &*request.method {
         LISTEN => {
-            let admitted = listen::admit(subscriptions, &parts.headers, &request)?;
-            let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
-            listen::open(subscriptions, admitted, request, H::DECLARED).await
+            let admitted = listen::admit(subscriptions, &caller, &request)?;
+            listen::open(subscriptions, admitted, &request.id, caller, capabilities.kinds).await
         }
-        DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, H::DECLARED))),
-        method => match discover::empty_list(settings, H::DECLARED, method) {
+        DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, capabilities))),
+        method => match discover::empty_list(settings, capabilities, method) {
             Some(list) => Ok(answer::result(&request.id, &list)),
-            None => Err(Refusal::new(Some(request.id.clone()), not_found(method))),
+            None => Err(refuse(not_found(method))),
         },
     }
 }

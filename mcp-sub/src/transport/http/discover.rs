@@ -6,21 +6,25 @@ use crate::{
     kind::{KINDS, Kinds},
     protocol::{VERSION, meta, object::Object},
     settings::Settings,
+    subscriptions::Capabilities,
 };
 
 /// For how long a client may keep what was discovered. Capabilities change when a server is deployed.
 pub(super) const TTL_MS: u64 = 300_000;
 
+/// Of an answer that another caller may not get.
+const PRIVATE: &str = "private";
+
 /// The result of `server/discover`.
 ///
 /// Specification: [Discovery](https://modelcontextprotocol.io/specification/2026-07-28/server/discover).
-pub(super) fn result(settings: &Settings, kinds: Kinds) -> Value {
+pub(super) fn result(settings: &Settings, told: Capabilities) -> Value {
     let mut capabilities = Map::new();
-    for index in kinds.indices() {
+    for index in told.kinds.indices() {
         let family = capabilities.entry(KINDS[index].family).or_insert_with(|| json!({}));
         family[KINDS[index].flag] = json!(true);
     }
-    let mut result = complete(settings, TTL_MS);
+    let mut result = complete(settings, told, TTL_MS);
     result["supportedVersions"] = json!([VERSION]);
     result["capabilities"] = capabilities.into();
     if let Some(instructions) = &settings.instructions {
@@ -32,7 +36,7 @@ pub(super) fn result(settings: &Settings, kinds: Kinds) -> Value {
 /// The empty list of a family that is advertised; `None`: `method` is none of these lists.
 ///
 /// A client that is told of a family lists it. There is nothing in it where subscriptions are served alone.
-pub(super) fn empty_list(settings: &Settings, kinds: Kinds, method: &str) -> Option<Value> {
+pub(super) fn empty_list(settings: &Settings, told: Capabilities, method: &str) -> Option<Value> {
     let (family, member) = match method {
         "tools/list" => ("tools", "tools"),
         "prompts/list" => ("prompts", "prompts"),
@@ -40,14 +44,15 @@ pub(super) fn empty_list(settings: &Settings, kinds: Kinds, method: &str) -> Opt
         "resources/templates/list" => ("resources", "resourceTemplates"),
         _ => return None,
     };
-    kinds.indices().find(|&index| KINDS[index].family == family)?;
-    let mut result = complete(settings, 0);
+    told.kinds.indices().find(|&index| KINDS[index].family == family)?;
+    let mut result = complete(settings, told, 0);
     result[member] = json!([]);
     Some(result)
 }
 
-fn complete(settings: &Settings, ttl_ms: u64) -> Value {
-    let mut result = json!({ "resultType": "complete", "ttlMs": ttl_ms, "cacheScope": "public" });
+fn complete(settings: &Settings, told: Capabilities, ttl_ms: u64) -> Value {
+    let scope = if told.depend_on_caller { PRIVATE } else { "public" };
+    let mut result = json!({ "resultType": "complete", "ttlMs": ttl_ms, "cacheScope": scope });
     let info = settings.server_info.as_deref().and_then(|info| serde_json::from_str::<Value>(info).ok());
     if let Some(info) = info {
         result["_meta"] = json!({ meta::SERVER_INFO: info });
@@ -64,11 +69,11 @@ pub(super) struct Merged {
     pub(super) carried: Kinds,
 }
 
-/// Puts `kinds` in the place of all that the inner server says about subscriptions. `None`: this is no discover result.
+/// Puts what this caller is told in the place of all that the inner server says about subscriptions. `None`: this is no
+/// discover result.
 ///
-/// A family that it does not advertise is not added. The time to live is the smaller one; the scope stays, since ours is
-/// the widest.
-pub(super) fn merge(result: &RawValue, kinds: Kinds) -> Option<Merged> {
+/// A family that it does not advertise is not added. The time to live is the smaller one, the scope the stricter one.
+pub(super) fn merge(result: &RawValue, told: Capabilities) -> Option<Merged> {
     let result = Object::of(result)?;
     let advertised = Object::of(result.get("capabilities")?)?;
     let mut carried = Kinds::NONE;
@@ -76,13 +81,16 @@ pub(super) fn merge(result: &RawValue, kinds: Kinds) -> Option<Merged> {
     for (index, kind) in KINDS.iter().enumerate() {
         let Some(mut family) = capabilities.object(kind.family) else { continue };
         carried = carried.union(Kinds::at(index));
-        family.set(kind.flag, kinds.contains(Kinds::at(index)).then(|| "true".into()));
+        family.set(kind.flag, told.kinds.contains(Kinds::at(index)).then(|| "true".into()));
         capabilities.set(kind.family, Some(family.to_json()));
     }
     let ttl = result.get("ttlMs").and_then(|json| json.get().parse::<u64>().ok()).unwrap_or(0);
     let mut result = Members::of(&result);
     result.set("capabilities", Some(capabilities.to_json()));
     result.set("ttlMs", Some(ttl.min(TTL_MS).to_string()));
+    if told.depend_on_caller {
+        result.set("cacheScope", Some(json!(PRIVATE).to_string()));
+    }
     Some(Merged { result: result.to_json(), carried })
 }
 
@@ -126,6 +134,22 @@ impl Members {
 mod tests {
     use super::*;
 
+    fn told(kinds: Kinds) -> Capabilities {
+        Capabilities { kinds, depend_on_caller: false }
+    }
+
+    #[test]
+    fn what_depends_on_the_caller_is_for_no_shared_cache() {
+        let told = Capabilities { depend_on_caller: true, ..told(Kinds::TOOLS_LIST_CHANGED) };
+        assert_eq!(result(&Settings::default(), told)["cacheScope"], "private");
+        let inner = r#"{"capabilities":{"tools":{}},"cacheScope":"public"}"#;
+        let merged = merge(serde_json::from_str(inner).unwrap(), told).unwrap();
+        assert_eq!(
+            merged.result,
+            r#"{"capabilities":{"tools":{"listChanged":true}},"cacheScope":"private","ttlMs":0}"#
+        );
+    }
+
     /// Promise 3: for each of the 16 subsets, what is advertised is what is declared.
     #[test]
     fn promise_3_the_flags_are_the_declared_kinds() {
@@ -133,7 +157,7 @@ mod tests {
         for bits in 0..16_usize {
             let kinds =
                 (0..4).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
-            let result = result(&settings, kinds);
+            let result = result(&settings, told(kinds));
             for (index, kind) in KINDS.iter().enumerate() {
                 let flag = &result["capabilities"][kind.family][kind.flag];
                 assert_eq!(*flag == json!(true), kinds.contains(Kinds::at(index)), "{kinds:?}: {result}");
@@ -146,7 +170,7 @@ mod tests {
     }
 
     fn merged(json: &str, kinds: Kinds) -> Option<Merged> {
-        merge(serde_json::from_str(json).unwrap(), kinds)
+        merge(serde_json::from_str(json).unwrap(), told(kinds))
     }
 
     #[test]

@@ -37,6 +37,7 @@ use crate::{
     },
     rejection::Rejection,
     settings::Settings,
+    subscriptions::Capabilities,
 };
 
 /// The largest answer to `server/discover` that is read.
@@ -99,14 +100,14 @@ impl<S> Inner<S> {
         Ok(self.call(parts, body).await?.map(Body::passed))
     }
 
-    /// Sends `server/discover` on, and puts `declared` into its answer.
+    /// Sends `server/discover` on, and puts what this caller is told into its answer.
     pub(super) async fn discover<B, R>(
         mut self,
         mut parts: Parts,
         body: Bytes,
         request: &McpRequest<'_>,
         settings: &Settings,
-        declared: Kinds,
+        told: Capabilities,
     ) -> Result<Response<Body<R>>, Stop<S::Error>>
     where
         S: Service<Request<Body<B>>, Response = Response<R>>,
@@ -116,7 +117,7 @@ impl<S> Inner<S> {
         // The answer has to be readable here.
         parts.headers.remove(ACCEPT_ENCODING);
         let mut answer = self.ask(parts, body, &request.id, settings).await?;
-        let merged = self.merged(&answer, declared);
+        let merged = self.merged(&answer, told);
         for name in OF_THE_BODY {
             answer.parts.headers.remove(name);
         }
@@ -133,10 +134,10 @@ impl<S> Inner<S> {
     /// it may answer each caller differently. A caller that it refuses gets no stream either.
     pub(super) async fn carried<B, R>(
         mut self,
-        parts: &Parts,
+        parts: Parts,
         request: &McpRequest<'_>,
         settings: &Settings,
-        declared: Kinds,
+        told: Capabilities,
     ) -> Result<Kinds, Stop<S::Error>>
     where
         S: Service<Request<Body<B>>, Response = Response<R>>,
@@ -145,15 +146,15 @@ impl<S> Inner<S> {
     {
         let body = discover_request(request);
         let answer = self.ask(discover_parts(parts), body, &request.id, settings).await?;
-        if let Some(Merged { carried, .. }) = self.merged(&answer, declared) {
-            return Ok(carried);
+        if let Some(Merged { carried, .. }) = self.merged(&answer, told) {
+            return Ok(carried.intersection(told.kinds));
         }
         let error = answer.error();
         if error.as_ref().is_some_and(|error| error.code == code::METHOD_NOT_FOUND) {
             self.warned.call_once(|| {
                 tracing::warn!("the inner server has no `server/discover`: all that is declared is honoured");
             });
-            return Ok(declared);
+            return Ok(told.kinds);
         }
         Err(refused(&answer.parts, error, &request.id).into())
     }
@@ -186,10 +187,10 @@ impl<S> Inner<S> {
         Err(Refusal::new(Some(id.clone()), Rejection::from_error(status, error)).into())
     }
 
-    fn merged(&self, answer: &Answer, declared: Kinds) -> Option<Merged> {
+    fn merged(&self, answer: &Answer, told: Capabilities) -> Option<Merged> {
         let response = Object::of(answer.response.as_ref()?)?;
-        let merged = discover::merge(response.get("result")?, declared)?;
-        let missing = declared.difference(merged.carried);
+        let merged = discover::merge(response.get("result")?, told)?;
+        let missing = told.kinds.difference(merged.carried);
         if !missing.is_empty() {
             self.warned.call_once(|| {
                 tracing::warn!(
@@ -231,8 +232,7 @@ fn discover_request(request: &McpRequest<'_>) -> Bytes {
     format!(r#"{{"jsonrpc":"2.0","id":"discover","method":"{DISCOVER}","params":{{"_meta":{meta}}}}}"#).into()
 }
 
-fn discover_parts(listen: &Parts) -> Parts {
-    let mut parts = listen.clone();
+fn discover_parts(mut parts: Parts) -> Parts {
     for name in [ACCEPT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING, NAME] {
         parts.headers.remove(name);
     }

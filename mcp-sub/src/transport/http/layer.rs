@@ -21,8 +21,8 @@ use super::{
     listen, source,
 };
 use crate::{
+    caller::Caller,
     handler::SubscriptionHandler,
-    listen::ListenRequest,
     protocol::{
         DISCOVER, LISTEN, VERSION,
         request::{Message, names_version},
@@ -157,14 +157,16 @@ where
     };
     let meta = gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
-    match &*request.method {
-        LISTEN => {
-            let admitted = listen::admit(subscriptions, &parts.headers, &request)?;
-            let carried = inner.carried(&parts, &request, settings, H::DECLARED).await?;
-            let request = ListenRequest::new(request.id, parts.headers, parts.extensions, meta);
-            Ok(listen::open(subscriptions, admitted, request, carried).await?)
-        }
-        DISCOVER => inner.discover(parts, body.clone(), &request, settings, H::DECLARED).await,
-        _ => inner.pass(parts, Body::whole(body)).await,
+    if request.method != LISTEN && request.method != DISCOVER {
+        return inner.pass(parts, Body::whole(body)).await;
     }
+    let caller = Caller::new(parts.headers.clone(), parts.extensions.clone(), meta);
+    let told = subscriptions.capabilities(&caller);
+    let told = told.map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))?;
+    if request.method == DISCOVER {
+        return inner.discover(parts, body.clone(), &request, settings, told).await;
+    }
+    let admitted = listen::admit(subscriptions, &caller, &request)?;
+    let carried = inner.carried(parts, &request, settings, told).await?;
+    Ok(listen::open(subscriptions, admitted, &request.id, caller, carried).await?)
 }

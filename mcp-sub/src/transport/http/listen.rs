@@ -2,7 +2,7 @@
 
 use http::{
     HeaderValue, Response, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName},
+    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName},
 };
 
 use super::{
@@ -12,10 +12,10 @@ use super::{
     events::{Events, SSE},
 };
 use crate::{
+    caller::Caller,
     handler::SubscriptionHandler,
     kind::Kinds,
-    listen::ListenRequest,
-    protocol::{error::Error, filter::RequestedFilter, request::Request},
+    protocol::{error::Error, filter::RequestedFilter, id::RequestId, request::Request},
     rejection::Rejection,
     subscriptions::{Admission, Listen, Subscriptions},
 };
@@ -32,11 +32,11 @@ pub(super) struct Admitted {
 /// Reads what the request asks for, and makes room for it. In that order: what is wrong takes no room.
 pub(super) fn admit<H: SubscriptionHandler>(
     subscriptions: &Subscriptions<H>,
-    headers: &HeaderMap,
+    caller: &Caller,
     request: &Request<'_>,
 ) -> Result<Admitted, Refusal> {
     let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
-    if !accept::admits_event_stream(headers) {
+    if !accept::admits_event_stream(caller.headers()) {
         let error = Error::invalid_request(
             "a listen is answered as text/event-stream, which `Accept` does not admit",
         );
@@ -45,22 +45,22 @@ pub(super) fn admit<H: SubscriptionHandler>(
     let notifications = request.params.as_ref().and_then(|params| params.get("notifications"));
     let filter = RequestedFilter::of(notifications, subscriptions.settings().limits.filter())
         .map_err(|error| Refusal::bad_request(Some(&request.id), error))?;
-    Ok(Admitted { filter, admission: subscriptions.admit().map_err(refuse)? })
+    Ok(Admitted { filter, admission: subscriptions.admit(caller).map_err(refuse)? })
 }
 
 /// Opens the stream. `allowed` is what this place can carry at all.
 pub(super) async fn open<H: SubscriptionHandler, B>(
     subscriptions: &Subscriptions<H>,
     Admitted { filter, admission }: Admitted,
-    request: ListenRequest,
+    id: &RequestId,
+    caller: Caller,
     allowed: Kinds,
 ) -> Result<Response<Body<B>>, Refusal> {
-    let id = request.id().clone();
-    let listen = Listen { request, filter, framing: SSE };
+    let listen = Listen { id: id.clone(), caller, filter, framing: SSE };
     let stream = subscriptions
         .open(admission, listen, allowed)
         .await
-        .map_err(|rejection| Refusal::new(Some(id), rejection))?;
+        .map_err(|rejection| Refusal::new(Some(id.clone()), rejection))?;
     let mut response = Response::new(Body::events(Events::new(stream, subscriptions.settings().keep_alive)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

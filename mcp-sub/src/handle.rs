@@ -1,0 +1,123 @@
+//! The handle by which a subscription is ended from outside.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use tokio::sync::Notify;
+
+use crate::{ending::CloseReason, sync::lock};
+
+/// Ends one subscription from outside, and tells when it has ended. From
+/// [`ListenRequest::handle`](crate::ListenRequest::handle). Cheap to clone, and keeps nothing open.
+#[derive(Clone)]
+pub struct SubscriptionHandle {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    closed: Notify,
+}
+
+enum State {
+    /// `subscribe` has not returned, and may be told already that its subscription ends.
+    Deciding(Option<CloseReason>),
+    Open(Arc<dyn End>),
+    /// `None`: it never opened.
+    Closed(Option<CloseReason>),
+}
+
+/// What can be ended in good order.
+pub(crate) trait End: Send + Sync {
+    fn end(&self, reason: CloseReason);
+}
+
+impl SubscriptionHandle {
+    pub(crate) fn new() -> Self {
+        let shared = Shared { state: Mutex::new(State::Deciding(None)), closed: Notify::new() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Ends the subscription, as a method does with [`Flow::stop`](crate::Flow::stop): what was published before is told,
+    /// then the client gets the graceful result. [`handle_close`](crate::SubscriptionHandler::handle_close) gets
+    /// [`CloseReason::Stopped`] with this reason. While `subscribe` runs, the stream ends after its acknowledgement.
+    ///
+    /// The first reason stands. After the end it does nothing.
+    pub fn end(&self, reason: impl Into<Cow<'static, str>>) {
+        self.end_for(CloseReason::Stopped(reason.into()));
+    }
+
+    /// Waits until the subscription has ended, and tells why. `None`: it never opened.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub async fn closed(&self) -> Option<CloseReason> {
+        loop {
+            let mut closed = std::pin::pin!(self.shared.closed.notified());
+            closed.as_mut().enable();
+            if let State::Closed(reason) = &*lock(&self.shared.state) {
+                return reason.clone();
+            }
+            closed.await;
+        }
+    }
+
+    pub(crate) fn end_for(&self, reason: CloseReason) {
+        let stream = {
+            let mut state = lock(&self.shared.state);
+            match &mut *state {
+                State::Deciding(asked) => {
+                    asked.get_or_insert(reason);
+                    return;
+                }
+                State::Open(stream) => stream.clone(),
+                State::Closed(_) => return,
+            }
+        };
+        stream.end(reason);
+    }
+
+    /// From now on there is something to end.
+    pub(crate) fn opened(&self, stream: &Arc<impl End + 'static>) {
+        let asked = {
+            let mut state = lock(&self.shared.state);
+            let State::Deciding(asked) = &mut *state else { return };
+            let asked = asked.take();
+            *state = State::Open(stream.clone());
+            asked
+        };
+        if let Some(reason) = asked {
+            stream.end(reason);
+        }
+    }
+
+    /// The first reason stands.
+    pub(crate) fn close(&self, reason: Option<CloseReason>) {
+        let open = {
+            let mut state = lock(&self.shared.state);
+            if matches!(*state, State::Closed(_)) {
+                return;
+            }
+            std::mem::replace(&mut *state, State::Closed(reason))
+        };
+        // It may be the last to hold the slot, and so a user's events.
+        drop(open);
+        self.shared.closed.notify_waiters();
+    }
+}
+
+impl fmt::Debug for SubscriptionHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut tuple = f.debug_tuple("SubscriptionHandle");
+        match &*lock(&self.shared.state) {
+            State::Deciding(_) => tuple.field(&"deciding"),
+            State::Open(_) => tuple.field(&"open"),
+            State::Closed(reason) => tuple.field(reason),
+        };
+        tuple.finish()
+    }
+}

@@ -1,0 +1,122 @@
+//! All streams of one server: how many there may be, which of them are stuck, how they end together.
+
+mod admission;
+mod shutdown;
+mod stream;
+mod sweeper;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex},
+};
+
+use tokio::{sync::Notify, task::AbortHandle, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use self::admission::Admitted;
+pub use self::shutdown::Shutdown;
+pub(crate) use self::{
+    admission::{Closer, Permit, subscribe_timed_out},
+    stream::EventStream,
+};
+use crate::{
+    ending::CloseReason,
+    limits::Limits,
+    stream::{Progress, Stream},
+    sync::lock,
+};
+
+pub(crate) struct Registry {
+    limits: Limits,
+    state: Mutex<State>,
+    /// Told when a stream or a permit goes.
+    changed: Notify,
+    /// The calls of `handle_close`.
+    closing: TaskTracker,
+    /// No `subscribe` is waited for any more.
+    deciding: CancellationToken,
+    sweeper: Mutex<Option<AbortHandle>>,
+    /// Told when a deadline comes that is the first.
+    sooner: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct State {
+    next_key: u64,
+    admitted: HashMap<u64, Admitted>,
+    /// How many streams each has, where that is limited.
+    principals: HashMap<Arc<str>, usize>,
+    streams: HashMap<u64, Watched>,
+    deadlines: BTreeSet<(Instant, u64)>,
+    shutdown: Option<Shutdown>,
+    /// The budget of a shutdown is over: what opens is cut at once.
+    cut: bool,
+}
+
+/// A stream, and how far it was when the sweeper came by.
+struct Watched {
+    stream: Arc<dyn Stream>,
+    deadline: Option<Instant>,
+    progress: Progress,
+    since: Instant,
+}
+
+impl Registry {
+    pub(crate) fn new(limits: Limits) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            state: Mutex::default(),
+            changed: Notify::new(),
+            closing: TaskTracker::new(),
+            deciding: CancellationToken::new(),
+            sweeper: Mutex::default(),
+            sooner: Arc::default(),
+        })
+    }
+
+    /// Gives the stream that was admitted as `key` to a transport, and keeps an eye on it. At `expiry`, if there is one,
+    /// it ends.
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        key: u64,
+        stream: Arc<dyn Stream>,
+        expiry: Option<Instant>,
+    ) -> EventStream {
+        let now = Instant::now();
+        let lifetime = self.limits.lifetime.and_then(|lifetime| now.checked_add(lifetime));
+        let deadline = expiry.into_iter().chain(lifetime).min();
+        let watched = Watched { stream: stream.clone(), deadline, progress: stream.progress(), since: now };
+        let (shutdown, cut, first) = {
+            let mut state = lock(&self.state);
+            let cut = state.cut;
+            if let Some(shutdown) = state.shutdown.as_mut().filter(|_| cut) {
+                shutdown.cut += 1;
+            } else {
+                state.deadlines.extend(deadline.map(|deadline| (deadline, key)));
+                state.streams.insert(key, watched);
+            }
+            (state.shutdown.is_some(), cut, state.deadlines.first().is_some_and(|&(_, first)| first == key))
+        };
+        if cut {
+            stream.abort(CloseReason::Shutdown);
+        } else if shutdown {
+            stream.end(CloseReason::Shutdown);
+        }
+        self.start_sweeper();
+        if first {
+            self.sooner.notify_one();
+        }
+        EventStream { key, stream, registry: self.clone() }
+    }
+}
+
+impl State {
+    /// Whether the stream was there.
+    fn forget(&mut self, key: u64) -> bool {
+        let Some(watched) = self.streams.remove(&key) else { return false };
+        if let Some(deadline) = watched.deadline {
+            self.deadlines.remove(&(deadline, key));
+        }
+        true
+    }
+}

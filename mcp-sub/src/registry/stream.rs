@@ -1,0 +1,45 @@
+//! A stream as its transport holds it.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+
+use super::Registry;
+use crate::{ending::CloseReason, stream::Stream, sync::lock};
+
+/// A stream in the hands of its transport. Dropping it is the client's going away.
+pub(crate) struct EventStream {
+    pub(super) key: u64,
+    pub(super) stream: Arc<dyn Stream>,
+    pub(super) registry: Arc<Registry>,
+}
+
+impl EventStream {
+    pub(crate) fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.stream.poll_frames(cx)
+    }
+
+    pub(crate) fn note_sent(&self) {
+        self.stream.note_sent();
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        // After its own ending this changes nothing.
+        self.stream.abort(CloseReason::Disconnected);
+        {
+            let mut state = lock(&self.registry.state);
+            if state.forget(self.key)
+                && self.stream.is_finished()
+                && let Some(shutdown) = &mut state.shutdown
+            {
+                shutdown.completed += 1;
+            }
+        }
+        self.registry.changed.notify_waiters();
+    }
+}
