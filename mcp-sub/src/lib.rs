@@ -119,6 +119,8 @@ pub use protocol::id::RequestId;
 pub use registry::Shutdown;
 pub use rejection::Rejection;
 pub use subscriptions::Subscriptions;
+#[cfg(feature = "serve")]
+pub use transport::http::{Serve, SocketOptions, serve};
 
 /// Streamable HTTP: what [`Subscriptions::http`] and [`Subscriptions::layer`] give.
 pub mod http {

@@ -37,6 +37,10 @@ pub struct Limits {
     /// How long frames may wait for a client that takes none. Default: 60 s. Above it the stream ends, as
     /// [`Stalled`](crate::CloseReason::Stalled).
     pub write_timeout: Duration,
+    /// How long a server that was told to stop gives its streams and connections to end. Default: 10 s. Above it they
+    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`); who serves otherwise gives one to
+    /// [`shutdown`](crate::Subscriptions::shutdown).
+    pub drain: Duration,
 }
 
 impl Default for Limits {
@@ -50,6 +54,7 @@ impl Default for Limits {
             slot: 256,
             subscribe_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(60),
+            drain: Duration::from_secs(10),
         }
     }
 }
@@ -108,6 +113,13 @@ impl Limits {
     #[must_use]
     pub fn with_write_timeout(mut self, timeout: Duration) -> Self {
         self.write_timeout = timeout;
+        self
+    }
+
+    /// Sets [`drain`](Self::drain).
+    #[must_use]
+    pub fn with_drain(mut self, budget: Duration) -> Self {
+        self.drain = budget;
         self
     }
 
