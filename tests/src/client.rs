@@ -71,6 +71,15 @@ impl Client {
         within("the request is taken", self.socket.write_all(bytes)).await.expect("an open connection");
     }
 
+    /// Writes a request to a server that may close the connection.
+    ///
+    /// # Errors
+    ///
+    /// If it has.
+    pub async fn try_write(&mut self, request: &Request) -> std::io::Result<()> {
+        within("the request is taken", self.socket.write_all(&request.bytes())).await
+    }
+
     /// Sends a request, and reads the head of its response.
     ///
     /// # Panics

@@ -6,7 +6,10 @@ use std::{
     io,
     net::SocketAddr,
     pin::pin,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -21,7 +24,7 @@ use hyper_util::{
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinError, JoinSet},
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
@@ -65,7 +68,8 @@ const ABORT: Duration = Duration::from_secs(1);
 ///
 /// - Each socket gets [`SocketOptions`], so that a client that stalls or vanishes is not held for long, nor for much.
 /// - Each request has its client's address among its extensions: `request.extension::<SocketAddr>()` in `subscribe`.
-/// - A connection that says nothing, or not all of a request's head, for 75 seconds is closed, between requests as well.
+/// - A connection that does not get to a whole request's head within 75 seconds is closed; over HTTP/1.1, between
+///   requests as well.
 /// - An error of `accept`, such as no file descriptor being left, is logged; a second later it tries again.
 #[must_use]
 pub fn serve<H: SubscriptionHandler, S>(
@@ -193,7 +197,7 @@ async fn accept<T>(mut poll_accept: impl FnMut(&mut Context<'_>) -> Poll<io::Res
             Err(error) if is_gone(&error) => tracing::debug!(%error, "a client left before it was accepted"),
             Err(error) => {
                 tracing::error!(%error, "no connection can be accepted");
-                tokio::time::sleep(REST).await;
+                sleep(REST).await;
             }
         }
     }
@@ -220,19 +224,27 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    // hyper's own timeout begins when it knows the version.
-    let begun = timeout(HEAD, stream.readable());
-    let Some(Ok(Ok(()))) = stopping.run_until_cancelled(begun).await else { return };
     let mut builder = auto::Builder::new(Requests::default());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
     builder.http2().max_send_buf_size(BUFFER);
     let service = TowerToHyperService::new(service);
+    let has_request = Arc::new(AtomicBool::new(false));
+    let note_request = has_request.clone();
     let service = service_fn(move |mut request| {
+        note_request.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);
         hyper::service::Service::call(&service, request)
     });
     let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
-    let ended = if let Some(ended) = stopping.run_until_cancelled(connection.as_mut()).await {
+    // hyper's own timeout begins when it knows the version, for which it may wait for ever.
+    let mut late = pin!(sleep(HEAD));
+    let served = poll_fn(|cx| {
+        if !has_request.load(Ordering::Relaxed) && late.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        connection.as_mut().poll(cx)
+    });
+    let ended = if let Some(ended) = stopping.run_until_cancelled(served).await {
         ended
     } else {
         connection.as_mut().graceful_shutdown();
