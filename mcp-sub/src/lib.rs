@@ -54,6 +54,7 @@
 //! | publishing and shutting down | [`Subscriptions`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`] |
+//! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
 //!
 //! # How it behaves
 //!

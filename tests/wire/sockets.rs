@@ -76,9 +76,9 @@ async fn a_client_that_leaves_while_subscribe_waits_is_noticed_at_once() {
         client.write(&Request::listen("1", TOOLS).header("x-subscribe", "wait")).await;
         subscriptions.handler().waits().await;
         if reset {
-            client.reset()
+            client.reset();
         } else {
-            client.leave()
+            client.leave();
         }
         eventually("`subscribe` is dropped", || subscriptions.handler().dropped() == round).await;
         eventually("its place is free", || subscriptions.open_streams() == 0).await;

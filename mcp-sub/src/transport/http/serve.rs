@@ -71,7 +71,6 @@ const ABORT: Duration = Duration::from_secs(1);
 /// - A connection that does not get to a whole request's head within 75 seconds is closed; over HTTP/1.1, between
 ///   requests as well.
 /// - An error of `accept`, such as no file descriptor being left, is logged; a second later it tries again.
-#[must_use]
 pub fn serve<H: SubscriptionHandler, S>(
     listener: TcpListener,
     service: S,
