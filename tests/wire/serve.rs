@@ -1,13 +1,13 @@
 //! `mcp_sub::serve` ends on time, and owns its connections.
 
 use std::{
-    future::{IntoFuture as _, pending},
+    future::pending,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use axum::{Router, body::Body, routing::get, serve::ListenerExt as _};
+use axum::{Router, body::Body, routing::get};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -17,11 +17,7 @@ use mcp_sub_tests::{
     within,
 };
 use serde_json::json;
-use tokio::{
-    io::AsyncReadExt as _,
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-};
+use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::Semaphore};
 
 const TOOLS: &str = r#"{"toolsListChanged":true}"#;
 
@@ -370,38 +366,5 @@ async fn over_http2_requests_end_with_their_connection() {
         assert_eq!(subscriptions.handler().closed(1).await[0].1, expected);
         eventually("`subscribe` is dropped", || subscriptions.handler().dropped() == 1).await;
         let _ = within("the connection ends", connection).await.unwrap();
-    }
-}
-
-/// As the documentation says it: the same for who serves with axum alone, as long as clients read.
-#[tokio::test]
-async fn with_axum_alone_it_ends_when_streams_are_ended_first() {
-    let subscriptions = probe(PATIENCE);
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let options = SocketOptions::default();
-    let listener = listener.tap_io(move |socket| options.apply(socket).unwrap());
-    let app = Router::new().route_service("/mcp", subscriptions.http());
-    let signal = Arc::new(Semaphore::new(0));
-    let stop = {
-        let (signal, subscriptions) = (signal.clone(), subscriptions.clone());
-        async move {
-            signal.acquire().await.unwrap().forget();
-            subscriptions.shutdown(PATIENCE).await;
-        }
-    };
-    let serving = tokio::spawn(axum::serve(listener, app).with_graceful_shutdown(stop).into_future());
-    let mut streams = Vec::new();
-    for _ in 0..20 {
-        let mut stream = Client::connect(address).await.send(&Request::listen("1", TOOLS)).await;
-        stream.acknowledged().await;
-        streams.push(tokio::spawn(results(stream)));
-    }
-    let start = Instant::now();
-    signal.add_permits(1);
-    within("the server ends", serving).await.unwrap().unwrap();
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
-    for stream in streams {
-        assert_eq!(stream.await.unwrap(), 1);
     }
 }
