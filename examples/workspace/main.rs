@@ -27,12 +27,9 @@ mod workspace;
 
 use std::{
     fmt::Display,
-    future::IntoFuture,
     io::{self, Write},
     net::{Ipv4Addr, SocketAddr},
-    pin::pin,
     process::ExitCode,
-    time::Duration,
 };
 
 use axum::Router;
@@ -40,16 +37,13 @@ use mcp_sub::Subscriptions;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
-use tokio::{net::TcpListener, sync::oneshot, time::timeout};
+use tokio::net::TcpListener;
 
 use crate::{
     files::Files,
     options::{Options, USAGE},
     workspace::Workspace,
 };
-
-/// How long clients may take to receive the end of their streams.
-const GOODBYE: Duration = Duration::from_secs(5);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -102,18 +96,9 @@ async fn run(options: &Options) -> Result<(), String> {
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     say(hint(&files, address));
 
-    let (stop, stopped) = oneshot::channel::<()>();
-    let server = axum::serve(listener, app).with_graceful_shutdown(async { _ = stopped.await });
-    let mut server = pin!(server.into_future());
-    tokio::select! {
-        ended = &mut server => return ended.map_err(|error| error.to_string()),
-        asked = asked_to_stop() => asked.map_err(|error| error.to_string())?,
-    }
-    // Streams first: the server waits for all its responses, and a stream is one that does not end by itself.
-    subscriptions.shutdown(GOODBYE).await;
-    drop(stop);
-    // A client that takes nothing does not hold us up.
-    timeout(Duration::from_secs(1), server).await.unwrap_or(Ok(())).map_err(|error| error.to_string())
+    let mut asked = Ok(());
+    mcp_sub::serve(listener, app, &subscriptions).until(async { asked = asked_to_stop().await }).await;
+    asked.map_err(|error| error.to_string())
 }
 
 /// Ctrl-C, or what `kill` sends.

@@ -54,6 +54,7 @@
 //! | publishing and shutting down | [`Subscriptions`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`] |
+//! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
 //!
 //! # How it behaves
 //!
@@ -125,6 +126,8 @@ pub use protocol::id::RequestId;
 pub use registry::Shutdown;
 pub use rejection::Rejection;
 pub use subscriptions::Subscriptions;
+#[cfg(feature = "serve")]
+pub use transport::http::{Serve, SocketOptions, serve};
 
 /// Streamable HTTP: what [`Subscriptions::http`] and [`Subscriptions::layer`] give.
 pub mod http {

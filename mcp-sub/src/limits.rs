@@ -43,6 +43,10 @@ pub struct Limits {
     /// How long a stream may be open. Default: no limit. Then it ends, as [`Expired`](crate::CloseReason::Expired); its
     /// client listens again.
     pub lifetime: Option<Duration>,
+    /// How long a server that was told to stop gives its streams and connections to end. Default: 10 s. Above it they
+    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`); who serves otherwise gives one to
+    /// [`shutdown`](crate::Subscriptions::shutdown).
+    pub drain: Duration,
 }
 
 impl Default for Limits {
@@ -58,6 +62,7 @@ impl Default for Limits {
             subscribe_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(60),
             lifetime: None,
+            drain: Duration::from_secs(10),
         }
     }
 }
@@ -130,6 +135,13 @@ impl Limits {
     #[must_use]
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = Some(lifetime);
+        self
+    }
+
+    /// Sets [`drain`](Self::drain).
+    #[must_use]
+    pub fn with_drain(mut self, budget: Duration) -> Self {
+        self.drain = budget;
         self
     }
 

@@ -162,8 +162,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// # }
     /// ```
     ///
-    /// A client that takes nothing keeps its connection, and so the HTTP server, after its stream was cut: bound that as
-    /// well, as the example `workspace` does.
+    /// A client that takes nothing keeps its connection, and so the HTTP server, after its stream was cut. `mcp_sub::serve`
+    /// (feature `serve`) does all of this, and ends such connections as well.
     ///
     /// # Cancel safety
     ///

@@ -37,6 +37,17 @@ impl Client {
         Self::over(socket.connect(address).await.expect("the server listens"))
     }
 
+    /// A client at an address of its own.
+    ///
+    /// # Panics
+    ///
+    /// If there is no server, or no such address here.
+    pub async fn connect_from(local: SocketAddr, address: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(local).expect("an address of this machine");
+        Self::over(socket.connect(address).await.expect("the server listens"))
+    }
+
     fn over(socket: TcpStream) -> Self {
         socket.set_nodelay(true).expect("an open socket");
         Self { socket, received: Vec::new() }
@@ -48,9 +59,25 @@ impl Client {
     ///
     /// If the connection is gone.
     pub async fn write(&mut self, request: &Request) {
-        within("the request is taken", self.socket.write_all(&request.bytes()))
-            .await
-            .expect("an open connection");
+        self.write_bytes(&request.bytes()).await;
+    }
+
+    /// Writes these bytes, and reads nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the connection is gone.
+    pub async fn write_bytes(&mut self, bytes: &[u8]) {
+        within("the request is taken", self.socket.write_all(bytes)).await.expect("an open connection");
+    }
+
+    /// Writes a request to a server that may close the connection.
+    ///
+    /// # Errors
+    ///
+    /// If it has.
+    pub async fn try_write(&mut self, request: &Request) -> std::io::Result<()> {
+        within("the request is taken", self.socket.write_all(&request.bytes())).await
     }
 
     /// Sends a request, and reads the head of its response.
@@ -69,8 +96,17 @@ impl Client {
     /// # Panics
     ///
     /// If there is none.
-    pub async fn response(mut self) -> Response {
-        let status = self.line().await.expect("a response");
+    pub async fn response(self) -> Response {
+        self.answered().await.expect("a response")
+    }
+
+    /// Reads the head of a response; `None` where the connection ends instead.
+    ///
+    /// # Panics
+    ///
+    /// If it ends within the head.
+    pub async fn answered(mut self) -> Option<Response> {
+        let status = self.line().await?;
         let status = status.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status line");
         let mut headers = Vec::new();
         loop {
@@ -93,7 +129,14 @@ impl Client {
         {
             response.framing = Framing::Length(length);
         }
-        response
+        Some(response)
+    }
+
+    /// Waits until the server closes the connection, and drops what it says before.
+    pub async fn closed(mut self) {
+        while self.fill().await {
+            self.received.clear();
+        }
     }
 
     /// Goes, in good order: FIN, if everything was read.
@@ -360,6 +403,11 @@ impl Response {
         self.bytes().await;
         assert!(self.client.received.is_empty(), "nothing comes after the end");
         self.client
+    }
+
+    /// Waits until the server closes the connection, whatever it says before.
+    pub async fn closed(self) {
+        self.client.closed().await;
     }
 
     /// Goes: FIN.

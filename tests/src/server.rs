@@ -3,22 +3,49 @@
 use std::{convert::Infallible, net::SocketAddr};
 
 use axum::{Router, response::IntoResponse};
+use mcp_sub::{Shutdown, SocketOptions, SubscriptionHandler, Subscriptions};
 use tokio::{
     net::{TcpListener, TcpSocket},
-    task::JoinHandle,
+    sync::oneshot,
+    task::{AbortHandle, JoinHandle},
 };
 use tower_service::Service;
 
 use crate::{
     client::{Client, Response},
     request::Request,
+    within,
 };
 
-/// An axum server with one MCP endpoint, for as long as it is held.
+/// A server with one MCP endpoint, for as long as it is held.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    task: AbortHandle,
+}
+
+/// What stops a server that runs on `mcp_sub::serve`.
+#[derive(Debug)]
+pub struct Stop {
+    signal: Option<oneshot::Sender<()>>,
+    ended: JoinHandle<Shutdown>,
+}
+
+impl Stop {
+    /// Gives the signal, if it was not given yet.
+    pub fn signal(&mut self) {
+        self.signal = None;
+    }
+
+    /// Gives the signal, and waits for the end.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub async fn ended(mut self) -> Shutdown {
+        self.signal();
+        within("the server ends", self.ended).await.expect("it does not panic")
+    }
 }
 
 impl Server {
@@ -67,7 +94,40 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let app = Router::new().route_service("/mcp", service);
         let task = tokio::spawn(async move { axum::serve(listener, app).await.expect("it serves on") });
-        Self { address, task }
+        Self { address, task: task.abort_handle() }
+    }
+
+    /// A server on `mcp_sub::serve`.
+    ///
+    /// # Panics
+    ///
+    /// If the machine has no port left.
+    pub async fn serving<H: SubscriptionHandler>(
+        app: Router,
+        subscriptions: &Subscriptions<H>,
+        options: SocketOptions,
+    ) -> (Self, Stop) {
+        Self::serving_on(([127, 0, 0, 1], 0).into(), app, subscriptions, options).await
+    }
+
+    /// The same at an address.
+    ///
+    /// # Panics
+    ///
+    /// If it is not free.
+    pub async fn serving_on<H: SubscriptionHandler>(
+        address: SocketAddr,
+        app: Router,
+        subscriptions: &Subscriptions<H>,
+        options: SocketOptions,
+    ) -> (Self, Stop) {
+        let listener = TcpListener::bind(address).await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let (signal, signalled) = oneshot::channel::<()>();
+        let app = app.route_service("/mcp", subscriptions.http());
+        let serving = mcp_sub::serve(listener, app, subscriptions).socket_options(options).until(signalled);
+        let ended = tokio::spawn(serving);
+        (Self { address, task: ended.abort_handle() }, Stop { signal: Some(signal), ended })
     }
 
     /// Where it is.

@@ -19,4 +19,6 @@ mod layer;
 mod limits;
 mod rmcp;
 mod robustness;
+mod serve;
 mod shutdown;
+mod sockets;

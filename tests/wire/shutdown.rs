@@ -5,7 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mcp_sub::CloseReason;
+use axum::serve::ListenerExt as _;
+use mcp_sub::{CloseReason, SocketOptions};
 use mcp_sub_tests::{
     Act, Client, PATIENCE, Probe, Request, Server, Tell, ToolsChanged, Updated, eventually, within,
 };
@@ -176,6 +177,40 @@ async fn promise_8_the_http_server_ends_after_the_streams() {
     within("the server ends", serving).await.unwrap().unwrap();
     assert_eq!(stream.told().await, "result");
     assert!(stream.rest().await.is_empty(), "the body has its proper end");
+}
+
+/// As the documentation says it: the same for who serves with axum alone, as long as clients read.
+#[tokio::test]
+async fn promise_8_with_axum_alone_it_ends_when_its_signal_ends_the_streams() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let options = SocketOptions::default();
+    let listener = listener.tap_io(move |socket| options.apply(socket).unwrap());
+    let app = axum::Router::new().route_service("/mcp", subscriptions.http());
+    let (signal, signalled) = tokio::sync::oneshot::channel::<()>();
+    let stop = {
+        let subscriptions = subscriptions.clone();
+        async move {
+            _ = signalled.await;
+            subscriptions.shutdown(PATIENCE).await;
+        }
+    };
+    let serving = tokio::spawn(axum::serve(listener, app).with_graceful_shutdown(stop).into_future());
+    let mut streams = Vec::new();
+    for _ in 0..20 {
+        let mut stream = Client::connect(address).await.send(&Request::listen("1", TOOLS)).await;
+        stream.acknowledged().await;
+        streams.push(stream);
+    }
+    let start = Instant::now();
+    drop(signal);
+    within("the server ends", serving).await.unwrap().unwrap();
+    assert!(start.elapsed() < PATIENCE / 2, "it does not wait for its budget");
+    for mut stream in streams {
+        assert_eq!(stream.told().await, "result");
+        assert!(stream.rest().await.is_empty(), "the body has its proper end");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

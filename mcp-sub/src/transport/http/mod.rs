@@ -12,6 +12,15 @@ mod gate;
 mod inner;
 mod layer;
 mod listen;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod socket;
 mod source;
 
 pub use self::{alone::Http, body::Body, layer::Layered};
+#[cfg(feature = "serve")]
+pub use self::{
+    serve::{Serve, serve},
+    socket::SocketOptions,
+};
