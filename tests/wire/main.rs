@@ -4,6 +4,7 @@
 
 mod acknowledgement;
 mod bare_hyper;
+mod callers;
 mod changes;
 mod checks;
 mod closing;
