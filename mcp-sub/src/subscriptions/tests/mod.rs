@@ -3,6 +3,7 @@
 mod callers;
 mod changes;
 mod endings;
+mod model;
 mod outside;
 mod wakers;
 
