@@ -199,6 +199,35 @@ async fn what_says_it_is_of_this_revision_and_is_wrong_never_reaches_the_inner_s
     assert!(called.iter().all(|called| called == "server/discover"), "{called:?}");
 }
 
+/// On the stack of a worker thread as well, which is small.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn promise_9_a_body_may_be_as_deep_as_it_likes() {
+    let inner = Inner::advertising(&json!({"tools": {}}));
+    let (_, server) = over(&inner);
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let older = Request::post(deep.as_bytes()).without("MCP-Protocol-Version");
+    assert_eq!(server.send(&older).await.bytes().await, b"inner", "it is of no revision of ours");
+    let within = |json: &str| call().replace(META, &format!("{META},{json}"));
+    for request in [
+        Request::post(deep.as_bytes()),
+        call().replace(r#"clientCapabilities":{}"#, &format!(r#"clientCapabilities":{deep}"#)),
+        Request::post(format!(r#"{{"params":{deep}}}"#)),
+    ] {
+        assert_eq!(server.send(&request).await.status(), 400);
+    }
+    assert_eq!(server.send(&within(&format!(r#""x":{deep}"#))).await.bytes().await, b"inner");
+}
+
+#[tokio::test]
+async fn the_error_about_a_name_that_cannot_be_read_has_the_id_that_can_be_read() {
+    let inner = Inner::advertising(&json!({"tools": {}}));
+    let (_, server) = over(&inner);
+    let odd = call().replace(r#""_meta":{"#, r#""_meta":{"\ud800":1,"#);
+    for request in [odd.clone(), odd.without("MCP-Protocol-Version")] {
+        assert_eq!(server.send(&request).await.json().await["id"], 7);
+    }
+}
+
 fn body_of(request: &Request) -> String {
     let bytes = String::from_utf8(request.bytes()).unwrap();
     bytes.split_once("\r\n\r\n").unwrap().1.to_owned()

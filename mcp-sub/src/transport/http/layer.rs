@@ -146,7 +146,7 @@ where
     let json = gate::parse(&body)?;
     // The header first: it is there nearly always, and then the body is read only once.
     let is_modern = parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION)
-        || names_version(json).map_err(|error| Refusal::bad_request(None, error))?;
+        || names_version(json);
     if !is_modern {
         return inner.pass(parts, Body::whole(body)).await;
     }
