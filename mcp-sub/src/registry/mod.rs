@@ -51,6 +51,8 @@ struct State {
     shutdown: Option<Shutdown>,
     /// The budget of a shutdown is over: what opens is cut at once.
     cut: bool,
+    /// Calls of `shutdown` whose streams are not in the outcome yet.
+    counting: usize,
 }
 
 /// A stream, and how far it was when the sweeper came by.

@@ -47,14 +47,20 @@ impl Registry {
         let left = {
             let mut state = lock(&self.state);
             state.cut = true;
+            state.counting += 1;
+            state.deadlines.clear();
             std::mem::take(&mut state.streams)
         };
         self.deciding.cancel();
         let (finished, cut): (Vec<_>, Vec<_>) =
             left.into_values().map(|watched| watched.stream).partition(|stream| stream.is_finished());
-        if let Some(shutdown) = &mut lock(&self.state).shutdown {
-            shutdown.completed += finished.len();
-            shutdown.cut += cut.len();
+        {
+            let mut state = lock(&self.state);
+            state.counting -= 1;
+            if let Some(shutdown) = &mut state.shutdown {
+                shutdown.completed += finished.len();
+                shutdown.cut += cut.len();
+            }
         }
         cut
     }
@@ -69,7 +75,7 @@ impl Registry {
             changed.as_mut().enable();
             {
                 let state = lock(&self.state);
-                if state.admitted.is_empty() && state.streams.is_empty() {
+                if state.admitted.is_empty() && state.streams.is_empty() && state.counting == 0 {
                     return;
                 }
             }

@@ -145,15 +145,21 @@ async fn run(steps: Vec<Step>, slot: usize) {
             }
             Step::Tools => {
                 server.publish(Event::Tools);
-                streams.iter_mut().for_each(|stream| stream.changed(TOOLS));
+                for stream in &mut streams {
+                    stream.changed(TOOLS);
+                }
             }
             Step::Saved(uri, true) => {
                 server.publish_for(URIS[uri], Event::Saved(URIS[uri]));
-                streams.iter_mut().for_each(|stream| stream.changed(URIS[uri]));
+                for stream in &mut streams {
+                    stream.changed(URIS[uri]);
+                }
             }
             Step::Saved(uri, false) => {
                 server.publish(Event::Saved(URIS[uri]));
-                streams.iter_mut().for_each(|stream| stream.changed(URIS[uri]));
+                for stream in &mut streams {
+                    stream.changed(URIS[uri]);
+                }
             }
             Step::Stop | Step::Fail | Step::Panic => {
                 server.publish(match step {
@@ -173,13 +179,17 @@ async fn run(steps: Vec<Step>, slot: usize) {
             }
             Step::EndAll => {
                 server.end_all("everyone", "all of them");
-                streams.iter_mut().for_each(|stream| stream.ends = true);
+                for stream in &mut streams {
+                    stream.ends = true;
+                }
             }
             Step::Shutdown => {
                 // It begins with its first poll; nobody waits for it here.
                 let shutdown = std::pin::pin!(server.shutdown(Duration::from_secs(1)));
                 let _ = shutdown.poll(&mut Context::from_waker(Waker::noop()));
-                streams.iter_mut().for_each(|stream| stream.ends = true);
+                for stream in &mut streams {
+                    stream.ends = true;
+                }
                 shut = true;
             }
             Step::Read(_) | Step::Leave(_) => {}
