@@ -8,6 +8,7 @@ use crate::{
     caller::Caller,
     handler::SubscriptionHandler,
     hub::Hub,
+    kind::Kinds,
     limits::Limits,
     settings::{Hosts, Settings},
     subscriptions::Subscriptions,
@@ -124,6 +125,32 @@ impl<H: SubscriptionHandler> Builder<H> {
     /// ```
     pub fn with_hub(mut self, hub: Hub<H>) -> Self {
         self.hub = hub;
+        self
+    }
+
+    /// How long lies at least between two notifications of the same thing on one stream: of the list of a kind in
+    /// `kinds`, or, with [`RESOURCES_UPDATED`](Kinds::RESOURCES_UPDATED), of one URI. Default: no time at all. May be
+    /// called for several kinds, one after the other; zero switches it off.
+    ///
+    /// The first notification goes out at once. Further ones within `window` of it are held, and go out as one when the
+    /// window ends, which begins the next window. So a client lists once per window in a storm of changes, and hears of
+    /// the last one at most `window` late. Other kinds and other URIs do not wait, methods are called as ever, and what
+    /// is held when a stream ends is sent before its ending.
+    ///
+    /// With a window, each URI that a stream is told of costs it some 100 bytes more.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use mcp_sub::{Kinds, SubscriptionHandler, Subscriptions};
+    /// # fn build<H: SubscriptionHandler>(handler: H) -> Subscriptions<H> {
+    /// Subscriptions::builder(handler)
+    ///     .coalesce(Kinds::TOOLS_LIST_CHANGED.union(Kinds::PROMPTS_LIST_CHANGED), Duration::from_millis(500))
+    ///     .coalesce(Kinds::RESOURCES_UPDATED, Duration::from_millis(50))
+    ///     .build()
+    /// # }
+    /// ```
+    pub fn coalesce(mut self, kinds: Kinds, window: Duration) -> Self {
+        self.settings.windows.set(kinds, window);
         self
     }
 

@@ -106,6 +106,7 @@ mod subscription;
 mod subscriptions;
 mod sync;
 mod transport;
+mod window;
 
 pub use builder::Builder;
 pub use caller::Caller;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
+use tokio::time::Instant;
 
 use crate::{
     filter::Honoured,
@@ -11,12 +12,13 @@ use crate::{
     pending::{Entry, Pending},
     protocol::id::RequestId,
     sync::lock,
+    window::{OpenWindows, Windows},
 };
 
 /// First the acknowledgement, then notifications, at last one ending; nothing after it.
 ///
 /// Notifications that wait merge, so an outbox is bounded by what its subscription honours. They are rendered when
-/// they are taken.
+/// they are taken. What a window holds is not there yet, for whoever asks; an ending lets go of all of it.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     frames: Frames,
@@ -28,6 +30,7 @@ pub(crate) struct Outbox {
 struct State {
     acknowledged: Option<Bytes>,
     pending: Pending,
+    windows: Option<Box<OpenWindows>>,
     ending: Ending,
     /// The frames of the list-changed kinds: they never change, so each is rendered once.
     lists: [Option<Bytes>; KINDS.len() - 1],
@@ -47,15 +50,18 @@ enum Ending {
 pub(crate) enum Taken {
     Frames(Bytes),
     Nothing,
+    /// Nothing yet: what is held is due then.
+    Held(Instant),
     /// The last frame was taken before.
     End,
 }
 
 impl Outbox {
     /// An outbox in which the acknowledgement waits.
-    pub(crate) fn new(frames: Frames, honoured: Arc<Honoured>) -> Self {
+    pub(crate) fn new(frames: Frames, honoured: Arc<Honoured>, windows: Windows) -> Self {
         let acknowledged = Some(frames.acknowledged(&honoured));
-        Self { frames, honoured, state: Mutex::new(State { acknowledged, ..State::default() }) }
+        let windows = windows.open(honoured.kinds());
+        Self { frames, honoured, state: Mutex::new(State { acknowledged, windows, ..State::default() }) }
     }
 
     pub(crate) fn id(&self) -> &RequestId {
@@ -102,8 +108,13 @@ impl Outbox {
         }
     }
 
+    /// Whether there is nothing to take now.
     pub(crate) fn is_empty(&self) -> bool {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
+        let State { pending, windows, .. } = &mut *state;
+        if let Some(windows) = windows {
+            windows.sort(pending, &self.honoured, Instant::now());
+        }
         state.acknowledged.is_none() && state.pending.is_empty() && !matches!(state.ending, Ending::Waits(_))
     }
 
@@ -114,7 +125,7 @@ impl Outbox {
 
     /// Everything that waits, as one piece.
     pub(crate) fn take(&self) -> Taken {
-        let State { acknowledged, pending, ending, lists } = &mut *lock(&self.state);
+        let State { acknowledged, pending, windows, ending, lists } = &mut *lock(&self.state);
         let last = match ending {
             Ending::Open => None,
             Ending::Waits(frame) => Some(std::mem::take(frame)),
@@ -123,10 +134,19 @@ impl Outbox {
         if last.is_some() {
             *ending = Ending::Taken;
         }
+        if let Some(windows) = windows {
+            let now = Instant::now();
+            match last {
+                None => windows.sort(pending, &self.honoured, now),
+                Some(_) => windows.flush(pending, &self.honoured),
+            }
+            windows.begin(pending, now);
+        }
         let first = acknowledged.take();
         if first.is_none() && last.is_none() {
             if pending.is_empty() {
-                return Taken::Nothing;
+                let due = windows.as_ref().and_then(|windows| windows.next_end());
+                return due.map_or(Taken::Nothing, Taken::Held);
             }
             // By far the most frequent case shares its bytes with all notifications before it.
             if let Some(index) = pending.single_list() {

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// One thing to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Entry {
     /// The list-changed kind at this index in [`KINDS`].
     List(usize),
@@ -66,10 +66,15 @@ impl Pending {
 
     /// Adds the entries of `other`, a set of the same [`Honoured`].
     pub(crate) fn append(&mut self, honoured: &Honoured, mut other: Self) {
-        other.drain(|entry| match entry {
+        other.drain(|entry| self.add(honoured, entry));
+    }
+
+    /// Adds an entry of the same [`Honoured`].
+    pub(crate) fn add(&mut self, honoured: &Honoured, entry: Entry) {
+        match entry {
             Entry::List(index) => self.add_list(honoured, index),
             Entry::Uri(position) => self.add_position(honoured, position),
-        });
+        }
     }
 
     /// The same set after `from` was narrowed to `to`.
@@ -82,12 +87,31 @@ impl Pending {
         left
     }
 
+    /// All entries, in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.order.iter().copied()
+    }
+
     /// The only entry, if there is just one and it is a list.
     pub(crate) fn single_list(&self) -> Option<usize> {
         match self.order[..] {
             [Entry::List(index)] => Some(index),
             _ => None,
         }
+    }
+
+    /// Takes out those for which `keep` says `false`.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(Entry) -> bool) {
+        let Self { order, lists, uris } = self;
+        order.retain(|&entry| {
+            let keep = keep(entry);
+            match entry {
+                _ if keep => {}
+                Entry::List(index) => *lists = lists.difference(Kinds::at(index)),
+                Entry::Uri(position) => uris[position] = false,
+            }
+            keep
+        });
     }
 
     /// Takes all entries out, in order.
@@ -148,6 +172,17 @@ mod tests {
         pending.drain(drop);
         pending.add_uri(&honoured, "x:a");
         assert_eq!(entries(pending), [Entry::Uri(0)]);
+    }
+
+    #[test]
+    fn what_was_not_kept_can_wait_again() {
+        let honoured = honoured(BOTH, &["x:a", "x:b"]);
+        let mut pending = Pending::default();
+        pending.add_event(&honoured, BOTH, None);
+        pending.retain(|entry| entry == Entry::Uri(1));
+        assert_eq!(pending.entries().collect::<Vec<_>>(), [Entry::Uri(1)]);
+        pending.add_event(&honoured, BOTH, None);
+        assert_eq!(entries(pending), [Entry::Uri(1), Entry::List(0), Entry::Uri(0)]);
     }
 
     #[test]

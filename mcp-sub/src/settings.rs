@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{caller::Caller, limits::Limits};
+use crate::{caller::Caller, limits::Limits, window::Windows};
 
 /// The outcome of a [`Builder`](crate::Builder).
 pub(crate) struct Settings {
@@ -16,6 +16,7 @@ pub(crate) struct Settings {
     pub(crate) origins: Option<Vec<String>>,
     pub(crate) hold_empty: bool,
     pub(crate) principal: Option<Principal>,
+    pub(crate) windows: Windows,
 }
 
 /// Says who a caller is.
@@ -30,6 +31,7 @@ impl fmt::Debug for Settings {
             .field("hosts", &self.hosts)
             .field("origins", &self.origins)
             .field("hold_empty", &self.hold_empty)
+            .field("windows", &self.windows)
             .finish_non_exhaustive()
     }
 }
@@ -53,6 +55,7 @@ impl Default for Settings {
             origins: None,
             hold_empty: false,
             principal: None,
+            windows: Windows::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
     future::{Future, poll_fn},
     pin::Pin,
     sync::{Arc, Mutex},
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
     time::Instant,
 };
 
@@ -26,6 +26,7 @@ use crate::{
     registry::{Closer, Permit},
     stream::{Progress, Stream},
     sync::{lock, wake},
+    window::{Timer, Windows},
 };
 
 /// An accepted subscription, before its stream runs.
@@ -39,12 +40,15 @@ pub(crate) struct Accepted<H: SubscriptionHandler> {
     pub(crate) closer: Closer,
     /// Whether a stream that honours nothing stays open.
     pub(crate) hold_empty: bool,
+    pub(crate) windows: Windows,
 }
 
 pub(crate) struct Subscription<E> {
     shared: Arc<Shared>,
     slot: Arc<Slot<E>>,
     task: Mutex<Task>,
+    /// For what the outbox holds.
+    timer: Timer,
 }
 
 /// What the future and those who end it have in common.
@@ -84,11 +88,12 @@ enum Run {
 impl<E: Send + Sync + 'static> Subscription<E> {
     /// The stream, with its acknowledgement waiting.
     pub(crate) fn start<H: SubscriptionHandler<Event = E>>(accepted: Accepted<H>) -> Arc<Self> {
-        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty } =
+        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty, windows } =
             accepted;
         tracing::debug!(id = %frames.id, kinds = ?honoured.kinds(), uris = honoured.uris().len(), "subscription opened");
         let complete = honoured.is_empty() && !hold_empty;
-        let shared = Arc::new(Shared { outbox: Outbox::new(frames, honoured), ended: Mutex::new(None) });
+        let shared =
+            Arc::new(Shared { outbox: Outbox::new(frames, honoured, windows), ended: Mutex::new(None) });
         let slot = registration.slot().clone();
         if complete {
             slot.end(CloseReason::Completed);
@@ -104,7 +109,7 @@ impl<E: Send + Sync + 'static> Subscription<E> {
         };
         let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone()))));
         let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
-        Arc::new(Self { shared, slot, task })
+        Arc::new(Self { shared, slot, task, timer: Timer::default() })
     }
 
     /// Polls the future, if there is one.
@@ -143,13 +148,16 @@ impl<E: Send + Sync + 'static> Subscription<E> {
 impl<E: Send + Sync + 'static> Stream for Subscription<E> {
     fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.poll_run(cx);
-        match self.shared.outbox.take() {
-            Taken::Frames(frames) => {
-                self.note_sent();
-                Poll::Ready(Some(frames))
+        loop {
+            match self.shared.outbox.take() {
+                Taken::Frames(frames) => {
+                    self.note_sent();
+                    return Poll::Ready(Some(frames));
+                }
+                Taken::Nothing => return Poll::Pending,
+                Taken::Held(until) => ready!(self.timer.poll_until(until, cx)),
+                Taken::End => return Poll::Ready(None),
             }
-            Taken::Nothing => Poll::Pending,
-            Taken::End => Poll::Ready(None),
         }
     }
 

@@ -237,6 +237,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
             permit,
             closer,
             hold_empty: settings.hold_empty,
+            windows: settings.windows,
         });
         Ok(registry.watch(key, stream, expiry))
     }

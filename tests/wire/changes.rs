@@ -1,6 +1,8 @@
 //! Promise 4: no change is lost silently, and memory is bounded.
 
-use mcp_sub::Limits;
+use std::time::{Duration, Instant};
+
+use mcp_sub::{Kinds, Limits};
 use mcp_sub_tests::{
     Act, Client, Probe, PromptsChanged, Request, ResourcesChanged, Response, Server, Tell, ToolsChanged,
     Updated,
@@ -160,4 +162,45 @@ async fn promise_4_a_long_queue_is_told_whole() {
             assert_eq!(stream.told().await, *uri, "slot of {slot}");
         }
     }
+}
+
+#[tokio::test]
+async fn promise_4_in_a_window_what_repeats_is_held_and_told_at_its_end_or_before_the_result() {
+    const WINDOW: Duration = Duration::from_millis(20);
+    let long = Duration::from_secs(3600);
+    let subscriptions = Probe::serve(|builder| {
+        builder.coalesce(Kinds::TOOLS_LIST_CHANGED, long).coalesce(Kinds::RESOURCES_UPDATED, WINDOW)
+    });
+    let server = Server::start(subscriptions.http());
+    let filter =
+        r#"{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#;
+    let mut stream = server.listening("1", filter).await;
+    subscriptions.publish(ToolsChanged);
+    assert_eq!(stream.told().await, "tools");
+    for _ in 0..3 {
+        subscriptions.publish(ToolsChanged);
+        subscriptions.publish(PromptsChanged);
+        assert_eq!(stream.told().await, "prompts", "which does not wait");
+    }
+
+    let start = Instant::now();
+    for uri in ["a:1", "a:2"] {
+        subscriptions.publish_for(uri, Updated(uri.into()));
+        assert_eq!(stream.told().await, uri);
+    }
+    for uri in ["a:1", "a:1", "a:2", "a:2"] {
+        subscriptions.publish_for(uri, Updated(uri.into()));
+    }
+    let mut told = [stream.told().await, stream.told().await];
+    told.sort();
+    assert_eq!(told, ["a:1", "a:2"]);
+    assert!(start.elapsed() >= WINDOW);
+
+    let shutdown = subscriptions.shutdown(Duration::from_secs(10));
+    let ((), _) = tokio::join!(
+        async {
+            assert_eq!([stream.told().await, stream.told().await], ["tools", "result"]);
+        },
+        shutdown
+    );
 }

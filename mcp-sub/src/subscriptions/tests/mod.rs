@@ -6,6 +6,7 @@ mod endings;
 mod model;
 mod outside;
 mod wakers;
+mod windows;
 
 use std::{
     future::{Future, poll_fn},
