@@ -110,6 +110,12 @@ async fn promise_4_what_is_held_goes_out_before_the_ending() {
     let stream = holding(&server).await;
     drop(server);
     assert_eq!(next(&stream).await.unwrap(), [TOOLS, "complete"], "nobody can publish any more");
+
+    let (give, mut handles) = mpsc::unbounded_channel();
+    let (server, _) = self::server(Decide::Give(give), all(HOUR));
+    let stream = holding(&server).await;
+    handles.recv().await.unwrap().end("moved");
+    assert_eq!(now(&stream).unwrap(), [TOOLS, "complete"]);
 }
 
 #[tokio::test(start_paused = true)]
