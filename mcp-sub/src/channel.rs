@@ -6,6 +6,7 @@ use crate::{
     kind::{
         Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
     },
+    missed::Missed,
     outbox::Outbox,
 };
 
@@ -104,6 +105,12 @@ impl<E> Channel<'_, E> {
         E: Emits<ResourcesUpdated>,
     {
         self.outbox.add_uri(uri.as_ref());
+    }
+
+    /// Tells the client all that it has missed. See [`handle_lagged`](crate::SubscriptionHandler::handle_lagged).
+    pub fn catch_up(&mut self, missed: &Missed<'_>) {
+        // No bound: what was missed is honoured, and so declared, and it is lent to `handle_lagged` alone.
+        self.outbox.add_all(missed.pending());
     }
 
     fn list_changed<N: Notification>(&mut self) {

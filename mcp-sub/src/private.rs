@@ -20,6 +20,11 @@ pub trait Marked<const POSITION: usize> {
     type Marker;
 }
 
+/// The marker type of `handle_lagged`.
+pub trait MarkedLagged {
+    type Marker;
+}
+
 /// What handlers and events are: one value serves all subscriptions, from any thread, for as long as they are open.
 pub trait Shared: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Shared for T {}

@@ -18,6 +18,7 @@ use crate::{
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
     hub::Hub,
+    inbox::Inbox,
     kind::Kinds,
     listen::ListenRequest,
     protocol::{filter::RequestedFilter, id::RequestId},
@@ -214,7 +215,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let registration = hub.register(offered.clone(), settings.limits.slot);
         permit.handle().opened(registration.slot());
         let request = ListenRequest::new(id, caller, permit.handle().clone());
-        let subscribe = subscribe(&**handler, &mut filter, &request);
+        let inbox = Inbox::new(registration.slot());
+        let subscribe = subscribe(&**handler, &mut filter, &request, &inbox);
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
         let (state, expiry) = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
         // It can only have shrunk: if as much is left, all is.
@@ -248,9 +250,10 @@ async fn subscribe<H: SubscriptionHandler>(
     handler: &H,
     filter: &mut RequestedFilter,
     request: &ListenRequest,
+    inbox: &Inbox<H>,
 ) -> Result<(H::State, Option<Instant>), Rejection> {
     let mut filter = Filter::new(filter);
-    let decided = Caught::new(async { handler.subscribe(&mut filter, request).await }).await;
+    let decided = Caught::new(async { handler.subscribe(&mut filter, request, inbox).await }).await;
     let state = decided.unwrap_or_else(|_| Err(Rejection::failed("`subscribe` panicked")))?;
     Ok((state, filter.expiry()))
 }

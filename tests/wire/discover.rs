@@ -1,7 +1,7 @@
 //! Promise 3: what is advertised is what an acknowledgement can contain; and the rest that a server alone answers.
 
 use mcp_sub::{
-    AnyNotification, Channel, Filter, Flow, Kinds, ListenRequest, Rejection, SubscriptionHandler,
+    AnyNotification, Channel, Filter, Flow, Inbox, Kinds, ListenRequest, Rejection, SubscriptionHandler,
     Subscriptions, subscription_handler,
 };
 use mcp_sub_tests::{Hostile, Probe, PromptsChanged, Request, Server, ToolsChanged};
@@ -21,7 +21,12 @@ impl SubscriptionHandler for Silent {
         Kinds::NONE
     }
 
-    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
         Ok(())
     }
 
