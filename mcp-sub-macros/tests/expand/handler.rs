@@ -156,6 +156,7 @@ const _: () = {
             &self,
             __filter: &mut __mcp_sub::Filter<'_, Self>,
             __request: &__mcp_sub::ListenRequest,
+            __inbox: &__mcp_sub::Inbox<Self>,
         ) -> __mcp_sub::__private::Subscription<Self::State> {
             __mcp_sub::__private::Subscribed::into_result(
                 Self::subscribe(self, __filter, __request).await,
