@@ -23,6 +23,8 @@ pub(crate) struct Handler {
     pub(crate) subscribe: Vec<Subscribe>,
     pub(crate) methods: Vec<EventMethod>,
     /// More than one only under `#[cfg]`s.
+    pub(crate) capabilities: Vec<Capabilities>,
+    /// More than one only under `#[cfg]`s.
     pub(crate) lagged: Vec<Lagged>,
     /// More than one only under `#[cfg]`s.
     pub(crate) close: Vec<Close>,
@@ -109,6 +111,15 @@ pub(crate) enum ChannelName {
 pub(crate) struct Emit {
     pub(crate) kind: Kind,
     pub(crate) word: Ident,
+}
+
+/// `subscription_capabilities`.
+pub(crate) struct Capabilities {
+    pub(crate) callee: Callee,
+    /// The place of the type of its parameter, if it has one.
+    pub(crate) caller: Option<Ends>,
+    /// What it returns, if it says so.
+    pub(crate) output: Option<Type>,
 }
 
 /// `handle_lagged`.

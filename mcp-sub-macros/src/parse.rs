@@ -2,6 +2,7 @@
 //!
 //! What is wrong with one signature is found here; what takes more than one method to see, in `check`.
 
+mod capabilities;
 mod cfgs;
 mod close;
 mod emits;
@@ -33,6 +34,7 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         name: header::parse(errors, block),
         subscribe: Vec::new(),
         methods: Vec::new(),
+        capabilities: Vec::new(),
         lagged: Vec::new(),
         close: Vec::new(),
         helpers: Vec::new(),
@@ -64,6 +66,14 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                     errors.at(&method.sig.ident, text);
                 }
                 handler.subscribe.push(subscribe::parse(errors, method, site));
+            }
+            Item::Method(method) if method.sig.ident.unraw() == "subscription_capabilities" => {
+                if emits.is_some() {
+                    let text = "`subscription_capabilities` sends nothing: \
+                        `#[emits(...)]` goes on a method that takes an event";
+                    errors.at(&method.sig.ident, text);
+                }
+                handler.capabilities.push(capabilities::parse(errors, method, site));
             }
             Item::Method(method) if method.sig.ident.unraw() == "handle_lagged" => {
                 if emits.is_some() {

@@ -4,6 +4,7 @@ pub use core::{
     convert::{Infallible, Into},
     future::{Future, ready},
     marker::{PhantomData, Send},
+    option::Option::{self, Some},
 };
 
 use crate::rejection::Rejection;

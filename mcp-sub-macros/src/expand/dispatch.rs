@@ -7,8 +7,8 @@ use syn::Type;
 use super::{Context, any, bounds, event, markers, stubs};
 use crate::{
     model::{
-        Callee, Close, CloseArgument, EventArgument, EventMethod, Lagged, LaggedArgument, Subscribe,
-        SubscribeArgument,
+        Callee, Capabilities, Close, CloseArgument, EventArgument, EventMethod, Lagged, LaggedArgument,
+        Subscribe, SubscribeArgument,
     },
     spans::{Ends, respan},
 };
@@ -52,6 +52,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
     let Context { krate, private, handler, .. } = context;
     let event = event::ty(context);
     let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_item(context, subscribe));
+    let capabilities = handler.capabilities.iter().map(|asked| capabilities_item(context, asked));
     let lagged = handler.lagged.iter().map(|lagged| lagged_item(context, lagged));
     let close = handler.close.iter().map(|close| close_item(context, close));
     let declared = declared(context);
@@ -79,6 +80,8 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
 
             #(#subscribe)*
             #missing
+
+            #(#capabilities)*
 
             fn handle_event(
                 &self,
@@ -138,6 +141,26 @@ fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
         __inbox: &#krate::Inbox<Self>
     };
     quote!(#(#cfgs)* #function(#parameters) #output #body)
+}
+
+/// With what it returns at that very type, so that rustc reports there one that is not `Kinds`.
+fn capabilities_item(
+    context: &Context<'_>,
+    Capabilities { callee, caller, output }: &Capabilities,
+) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let cfgs = &callee.cfgs;
+    let caller = caller.map(|place| place.lent(quote!(&), quote!(*__caller)));
+    let call = call(callee, &quote!(self), caller.as_slice());
+    let some = respan(quote!(#private::Some), Ends::of(output).first);
+    let mut value = Group::new(Delimiter::Parenthesis, call);
+    value.set_span(Ends::of(output).last);
+    quote! {
+        #(#cfgs)*
+        fn subscription_capabilities(&self, __caller: &#krate::Caller) -> #private::Option<#krate::Kinds> {
+            #some #value
+        }
+    }
 }
 
 fn lagged_item(context: &Context<'_>, Lagged { callee, arguments, output }: &Lagged) -> TokenStream {
