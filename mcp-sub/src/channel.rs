@@ -25,7 +25,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{N}` is not declared by `{Self}`",
     label = "`{Self}` may not send this",
-    note = "a handler's method sends only what its `#[emits(...)]` lists: add it there",
+    note = "a handler's method sends only what its `#[emits(...)]` lists, and `handle_lagged` what all of them list: add it there",
     note = "a helper says what it sends as a bound: `fn tell<E: Emits<{N}>>(channel: &mut Channel<'_, E>)`"
 )]
 pub trait Emits<N: Notification> {}

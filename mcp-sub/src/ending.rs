@@ -46,7 +46,7 @@ mod sealed {
 ///
 /// Sealed.
 #[diagnostic::on_unimplemented(
-    message = "a method with `#[emits(...)]` cannot return `{Self}`",
+    message = "a method that sends cannot return `{Self}`",
     label = "neither `()` nor `Flow`, nor a `Result` of one of these",
     note = "an error has to be `Display`: it is logged and given to `handle_close`"
 )]

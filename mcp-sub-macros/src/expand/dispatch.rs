@@ -1,7 +1,7 @@
 //! The impls through which the runtime calls the methods.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
 use super::{Context, any, bounds, event, markers, stubs};
@@ -143,7 +143,7 @@ fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
     quote!(#(#cfgs)* #function(#parameters) #output #body)
 }
 
-/// With what it returns at that very type, so that rustc reports there one that is not `Kinds`.
+/// With its return type, so that rustc reports there one that is not `Kinds`.
 fn capabilities_item(
     context: &Context<'_>,
     Capabilities { callee, caller, output }: &Capabilities,
@@ -152,13 +152,12 @@ fn capabilities_item(
     let cfgs = &callee.cfgs;
     let caller = caller.map(|place| place.lent(quote!(&), quote!(*__caller)));
     let call = call(callee, &quote!(self), caller.as_slice());
-    let some = respan(quote!(#private::Some), Ends::of(output).first);
-    let mut value = Group::new(Delimiter::Parenthesis, call);
-    value.set_span(Ends::of(output).last);
+    let output = output.as_ref().map_or_else(|| quote!(_), ToTokens::to_token_stream);
+    let kinds = Ends::qualified(output, quote!(#private::Capabilities>::into_kinds));
     quote! {
         #(#cfgs)*
         fn subscription_capabilities(&self, __caller: &#krate::Caller) -> #private::Option<#krate::Kinds> {
-            #some #value
+            #private::Some(#kinds(#call))
         }
     }
 }

@@ -11,10 +11,7 @@ use crate::{block::Method, errors::Errors, model::Capabilities, spans::Ends};
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Capabilities {
     let callee = signature::callee(errors, method, site);
     if let Some(token) = &method.sig.asyncness {
-        errors.at(
-            token,
-            "`subscription_capabilities` cannot wait: it answers from what it has, for each request; write `fn`",
-        );
+        errors.at(token, WAITS);
     }
     let mut caller = None;
     for parameter in signature::parameters(&mut method.sig) {
@@ -35,6 +32,10 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Cap
             errors.at(&method.sig.ident, "`subscription_capabilities` returns `Kinds`");
             None
         }
+        ReturnType::Type(_, ty) if types::is_future(&method.sig.output) => {
+            errors.at(ty, WAITS);
+            None
+        }
         ReturnType::Type(_, ty) if is_no_kinds(ty) => {
             errors.at(ty, "`subscription_capabilities` returns `Kinds`");
             None
@@ -43,6 +44,8 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Cap
     };
     Capabilities { callee, caller, output }
 }
+
+const WAITS: &str = "`subscription_capabilities` cannot wait: it answers each request from what is there, in an `fn` that returns `Kinds`";
 
 /// What no alias makes `Kinds`. Of another path it is rustc that knows.
 fn is_no_kinds(ty: &Type) -> bool {

@@ -50,6 +50,7 @@ pub(super) fn parse(
                 signature::unbound_channel(&mut parameter.ty, site);
             }
         } else if position == 0 {
+            signature::of_handler(&mut parameter.ty);
             arguments.push(EventArgument::Event(place));
         } else if types::is_reference(&parameter.ty, true) && !name.as_ref().is_some_and(signature::is_ours) {
             arguments.push(EventArgument::State(parameter.ty.clone()));
@@ -61,8 +62,9 @@ pub(super) fn parse(
                 &parameter.ty,
                 format_args!(
                     "unexpected parameter: after the event, `{}` takes `channel: &mut Channel<'_>` and \
-                    `state: &mut STATE`, with the `STATE` of `subscribe`",
+                    `state: &mut STATE`, with the `STATE` of `subscribe`{}",
                     callee.ident,
+                    signature::where_it_is(name.as_ref()),
                 ),
             );
             signature::give_arguments(&mut parameter.ty, site);

@@ -53,8 +53,11 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Lag
             is_sound = false;
             errors.at(
                 &parameter.ty,
-                "unexpected parameter: `handle_lagged` takes `missed: &Missed<'_>`, `channel: &mut Channel<'_>` and \
-                `state: &mut STATE`, with the `STATE` of `subscribe`",
+                format_args!(
+                    "unexpected parameter: `handle_lagged` takes `missed: &Missed<'_>`, `channel: &mut Channel<'_>` and \
+                    `state: &mut STATE`, with the `STATE` of `subscribe`{}",
+                    signature::where_it_is(name.as_ref()),
+                ),
             );
             signature::give_arguments(&mut parameter.ty, site);
         }

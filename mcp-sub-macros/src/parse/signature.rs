@@ -144,6 +144,16 @@ pub(super) fn comes_back(errors: &Errors, sig: &Signature) {
     }
 }
 
+/// What to add about a parameter that is out of place.
+pub(super) fn where_it_is(name: Option<&Ident>) -> &'static str {
+    match name {
+        Some(name) if name == "Inbox" => {
+            "\nhelp: the inbox is lent to `subscribe` alone: keep a clone of it in the state"
+        }
+        _ => "",
+    }
+}
+
 /// The names that stand for something of ours, and so are neither events nor states.
 pub(super) fn is_ours(name: &Ident) -> bool {
     ["Channel", "Filter", "ListenRequest", "Inbox", "Missed", "CloseReason"].iter().any(|ours| name == ours)

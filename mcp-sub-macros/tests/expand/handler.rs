@@ -205,7 +205,9 @@ const _: () = {
             __caller: &__mcp_sub::Caller,
         ) -> __mcp_sub::__private::Option<__mcp_sub::Kinds> {
             __mcp_sub::__private::Some(
-                Self::subscription_capabilities(self, &(*__caller)),
+                <Kinds as __mcp_sub::__private::Capabilities>::into_kinds(
+                    Self::subscription_capabilities(self, &(*__caller)),
+                ),
             )
         }
         fn handle_event(
