@@ -80,7 +80,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Where a stream has no room for the event, because its client is slow, the event's method is **not called** for it.
     /// The stream is told afterwards, once, of all that the event can have changed: the kinds that the method declares,
     /// and for `resources_updated` every URI that it honours. So who may hear of what is decided in
-    /// [`subscribe`](SubscriptionHandler::subscribe), not in a method.
+    /// [`subscribe`](SubscriptionHandler::subscribe), not in a method; or also in
+    /// [`handle_lagged`](SubscriptionHandler::handle_lagged), which is asked then.
     ///
     /// ```
     /// # use mcp_sub::{Channel, Filter, Rejection, subscription_handler, Subscriptions};
