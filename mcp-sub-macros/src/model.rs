@@ -117,7 +117,7 @@ pub(crate) struct Emit {
 pub(crate) struct Capabilities {
     pub(crate) callee: Callee,
     /// The place of the type of its parameter, if it has one.
-    pub(crate) caller: Option<Ends>,
+    pub(crate) parameter: Option<Ends>,
     /// What it returns, if it says so.
     pub(crate) output: Option<Type>,
 }

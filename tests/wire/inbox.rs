@@ -61,7 +61,6 @@ impl Files {
         channel.tools_list_changed();
     }
 
-    #[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
     async fn handle_lagged(&self, channel: &mut Channel<'_>, missed: &Missed<'_>) {
         assert!(missed.contains::<ResourcesUpdated>() && !missed.contains::<ToolsListChanged>());
         for uri in missed.resources().filter(|uri| !uri.contains("secret")) {
@@ -77,11 +76,11 @@ impl Files {
 
 #[tokio::test]
 async fn one_subscription_is_told_of_what_is_its_own_and_ends_with_its_source() {
-    let (feed, fed) = mpsc::unbounded_channel();
+    let (feed, source) = mpsc::unbounded_channel();
     let (closed, mut reasons) = mpsc::unbounded_channel();
     let files = Files {
         changed: vec!["file:///b", "file:///secret", "file:///a"],
-        feed: Mutex::new(Some(Feed(fed))),
+        feed: Mutex::new(Some(Feed(source))),
         closed,
     };
     // Room for one event: of the others it hears as of missed ones.
@@ -102,9 +101,9 @@ async fn one_subscription_is_told_of_what_is_its_own_and_ends_with_its_source() 
 
 #[tokio::test]
 async fn a_source_is_dropped_when_its_client_goes_away() {
-    let (feed, fed) = mpsc::unbounded_channel();
+    let (feed, source) = mpsc::unbounded_channel();
     let (closed, mut reasons) = mpsc::unbounded_channel();
-    let files = Files { changed: Vec::new(), feed: Mutex::new(Some(Feed(fed))), closed };
+    let files = Files { changed: Vec::new(), feed: Mutex::new(Some(Feed(source))), closed };
     let subscriptions = Subscriptions::builder(files).build();
     let server = Server::start(subscriptions.http());
     server.listening("1", FILTER).await.leave();

@@ -146,12 +146,12 @@ fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
 /// With its return type, so that rustc reports there one that is not `Kinds`.
 fn capabilities_item(
     context: &Context<'_>,
-    Capabilities { callee, caller, output }: &Capabilities,
+    Capabilities { callee, parameter, output }: &Capabilities,
 ) -> TokenStream {
     let Context { krate, private, .. } = context;
     let cfgs = &callee.cfgs;
-    let caller = caller.map(|place| place.lent(quote!(&), quote!(*__caller)));
-    let call = call(callee, &quote!(self), caller.as_slice());
+    let argument = parameter.map(|place| place.lent(quote!(&), quote!(*__caller)));
+    let call = call(callee, &quote!(self), argument.as_slice());
     let output = output.as_ref().map_or_else(|| quote!(_), ToTokens::to_token_stream);
     let kinds = Ends::qualified(output, quote!(#private::Capabilities>::into_kinds));
     quote! {

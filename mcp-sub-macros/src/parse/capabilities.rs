@@ -13,18 +13,15 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Cap
     if let Some(token) = &method.sig.asyncness {
         errors.at(token, WAITS);
     }
-    let mut caller = None;
-    for parameter in signature::parameters(&mut method.sig) {
-        let is_caller = types::is_reference(&parameter.ty, false)
-            && types::referenced_name(&parameter.ty).is_some_and(|name| name == "Caller");
-        if is_caller && caller.is_none() {
-            caller = Some(Ends::of(&parameter.ty));
+    let mut parameter = None;
+    for found in signature::parameters(&mut method.sig) {
+        let is_caller = types::is_reference(&found.ty, false)
+            && types::referenced_name(&found.ty).is_some_and(|name| name == "Caller");
+        if is_caller && parameter.is_none() {
+            parameter = Some(Ends::of(&found.ty));
         } else {
-            errors.at(
-                &parameter.ty,
-                "unexpected parameter: `subscription_capabilities` takes `caller: &Caller`",
-            );
-            signature::give_arguments(&mut parameter.ty, site);
+            errors.at(&found.ty, "unexpected parameter: `subscription_capabilities` takes `caller: &Caller`");
+            signature::give_arguments(&mut found.ty, site);
         }
     }
     let output = match &method.sig.output {
@@ -42,10 +39,11 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Cap
         }
         ReturnType::Type(_, ty) => Some((**ty).clone()),
     };
-    Capabilities { callee, caller, output }
+    Capabilities { callee, parameter, output }
 }
 
-const WAITS: &str = "`subscription_capabilities` cannot wait: it answers each request from what is there, in an `fn` that returns `Kinds`";
+const WAITS: &str = "`subscription_capabilities` cannot wait: it answers each request from what is there, \
+    in an `fn` that returns `Kinds`";
 
 /// What no alias makes `Kinds`. Of another path it is rustc that knows.
 fn is_no_kinds(ty: &Type) -> bool {
