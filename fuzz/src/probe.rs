@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mcp_sub::{
-    AnyNotification, Channel, CloseReason, Declares, Filter, Flow, Handles, Kinds, ListenRequest,
+    AnyNotification, Channel, CloseReason, Declares, Filter, Flow, Handles, Inbox, Kinds, ListenRequest,
     Notification, Rejection, SubscriptionHandler,
 };
 
@@ -148,6 +148,7 @@ impl<const BITS: u8> SubscriptionHandler for Probe<BITS> {
         &self,
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        _: &Inbox<Self>,
     ) -> Result<usize, Rejection> {
         let seat = request.extension::<Seat>().expect("each request has one");
         match seat.decision {

@@ -7,7 +7,7 @@ use syn::{Ident, Type, parse_quote};
 
 use crate::{
     errors::Errors,
-    model::{Callee, CloseArgument, EventArgument, EventMethod, Handler, Helper, Subscribe},
+    model::{Callee, CloseArgument, EventArgument, EventMethod, Handler, LaggedArgument, Ours, Subscribe},
 };
 
 pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
@@ -17,10 +17,16 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
         no_subscribe(errors, handler, name);
     }
     if handler.close.is_empty()
-        && let Some(Helper { ident, .. }) = handler.helpers.iter().find(|helper| helper.closes)
+        && let Some(ident) = who_takes(handler, Ours::CloseReason)
     {
         let text = "takes the reason of an ending, but only `handle_close` is called with one";
         errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_close`?"));
+    }
+    if handler.lagged.is_empty()
+        && let Some(ident) = who_takes(handler, Ours::Missed)
+    {
+        let text = "takes what was missed, but only `handle_lagged` is called with it";
+        errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_lagged`?"));
     }
     one_method_for_each_event(errors, handler);
     // A method that was reported may be missing from the model.
@@ -31,8 +37,12 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
     }
 }
 
+fn who_takes(handler: &Handler, ours: Ours) -> Option<&Ident> {
+    handler.helpers.iter().find(|helper| helper.takes == Some(ours)).map(|helper| &helper.ident)
+}
+
 fn no_subscribe(errors: &Errors, handler: &Handler, name: &Ident) {
-    if let Some(Helper { ident, .. }) = handler.helpers.iter().find(|helper| helper.filters) {
+    if let Some(ident) = who_takes(handler, Ours::Filter) {
         let text = "takes a filter, but only `subscribe` is called with one";
         return errors.at(ident, format_args!("`{ident}` {text}; did you mean `subscribe`?"));
     }
@@ -47,12 +57,22 @@ fn no_subscribe(errors: &Errors, handler: &Handler, name: &Ident) {
 
 /// `subscribe` that returns what other methods take as the state. Of another type that is no `Result` it is rustc that
 /// knows; but then it does not know the state, and reports each method that takes it.
-fn state_for_a_result(errors: &Errors, Handler { subscribe, methods, close, options, .. }: &mut Handler) {
-    let taken = methods.iter().flat_map(|method| &method.arguments).filter_map(|argument| match argument {
-        EventArgument::State(ty) => match &**ty {
-            Type::Reference(reference) => Some(&*reference.elem),
+fn state_for_a_result(
+    errors: &Errors,
+    Handler { subscribe, methods, lagged, close, options, .. }: &mut Handler,
+) {
+    let by_event =
+        methods.iter().flat_map(|method| &method.arguments).filter_map(|argument| match argument {
+            EventArgument::State(ty) => Some(&**ty),
             _ => None,
-        },
+        });
+    let by_lagged =
+        lagged.iter().flat_map(|lagged| &lagged.arguments).filter_map(|argument| match argument {
+            LaggedArgument::State(ty) => Some(&**ty),
+            _ => None,
+        });
+    let taken = by_event.chain(by_lagged).filter_map(|ty| match ty {
+        Type::Reference(reference) => Some(&*reference.elem),
         _ => None,
     });
     let kept = close.iter().flat_map(|close| &close.arguments).filter_map(|argument| match argument {

@@ -23,6 +23,10 @@ pub(crate) struct Handler {
     pub(crate) subscribe: Vec<Subscribe>,
     pub(crate) methods: Vec<EventMethod>,
     /// More than one only under `#[cfg]`s.
+    pub(crate) capabilities: Vec<Capabilities>,
+    /// More than one only under `#[cfg]`s.
+    pub(crate) lagged: Vec<Lagged>,
+    /// More than one only under `#[cfg]`s.
     pub(crate) close: Vec<Close>,
     pub(crate) helpers: Vec<Helper>,
 }
@@ -30,12 +34,17 @@ pub(crate) struct Handler {
 /// A method that is nothing to us, or was meant to be.
 pub(crate) struct Helper {
     pub(crate) ident: Ident,
-    /// Whether it takes a `Filter`.
-    pub(crate) filters: bool,
-    /// Whether it takes a `CloseReason`, by value.
-    pub(crate) closes: bool,
+    /// What it takes that only one of the methods with a name is called with.
+    pub(crate) takes: Option<Ours>,
     /// Whether it has `#[emits(...)]`, but is the second method of its name.
     pub(crate) declares: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ours {
+    Filter,
+    Missed,
+    CloseReason,
 }
 
 /// What generated code needs in order to call a method.
@@ -62,6 +71,7 @@ pub(crate) struct Subscribe {
 pub(crate) enum SubscribeArgument {
     Filter,
     Request,
+    Inbox,
 }
 
 /// A method with `#[emits(...)]`.
@@ -101,6 +111,31 @@ pub(crate) enum ChannelName {
 pub(crate) struct Emit {
     pub(crate) kind: Kind,
     pub(crate) word: Ident,
+}
+
+/// `subscription_capabilities`.
+pub(crate) struct Capabilities {
+    pub(crate) callee: Callee,
+    /// The place of the type of its parameter, if it has one.
+    pub(crate) parameter: Option<Ends>,
+    /// What it returns, if it says so.
+    pub(crate) output: Option<Type>,
+}
+
+/// `handle_lagged`.
+pub(crate) struct Lagged {
+    pub(crate) callee: Callee,
+    pub(crate) arguments: Vec<LaggedArgument>,
+    /// What it returns, if it says so, and can be asked about.
+    pub(crate) output: Option<Type>,
+}
+
+/// A parameter of `handle_lagged`, with the place of its type.
+pub(crate) enum LaggedArgument {
+    Missed(Ends),
+    Channel(Ends),
+    /// `&mut STATE`
+    State(Box<Type>),
 }
 
 /// `handle_close`.

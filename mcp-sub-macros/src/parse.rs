@@ -2,12 +2,14 @@
 //!
 //! What is wrong with one signature is found here; what takes more than one method to see, in `check`.
 
+mod capabilities;
 mod cfgs;
 mod close;
 mod emits;
 mod event;
 mod header;
 mod helper;
+mod lagged;
 mod lints;
 mod options;
 mod signature;
@@ -32,6 +34,8 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         name: header::parse(errors, block),
         subscribe: Vec::new(),
         methods: Vec::new(),
+        capabilities: Vec::new(),
+        lagged: Vec::new(),
         close: Vec::new(),
         helpers: Vec::new(),
     };
@@ -43,14 +47,11 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
     }
     let krate = handler.options.krate.clone();
     // A second block of a handler has none: no impl of it is to meet one of the first.
-    let has_subscribe = block
-        .items
-        .iter()
-        .any(|item| matches!(item, Item::Method(method) if method.sig.ident.unraw() == "subscribe"));
-    let is_handler = handler.name.is_some() && has_subscribe;
+    let is_handler = handler.name.is_some() && has(block, "subscribe");
+    let has_lagged = has(block, "handle_lagged");
     let mut names = HashSet::new();
     for item in &mut block.items {
-        let site = Site { krate: &krate, is_handler, position: handler.methods.len() };
+        let site = Site { krate: &krate, is_handler, has_lagged, position: handler.methods.len() };
         let emits = attributes(item).and_then(|attributes| emits::take(errors, attributes));
         match item {
             Item::Method(method) if is_second(method, &mut names) => {
@@ -65,6 +66,22 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
                     errors.at(&method.sig.ident, text);
                 }
                 handler.subscribe.push(subscribe::parse(errors, method, site));
+            }
+            Item::Method(method) if method.sig.ident.unraw() == "subscription_capabilities" => {
+                if emits.is_some() {
+                    let text = "`subscription_capabilities` sends nothing: \
+                        `#[emits(...)]` goes on a method that takes an event";
+                    errors.at(&method.sig.ident, text);
+                }
+                handler.capabilities.push(capabilities::parse(errors, method, site));
+            }
+            Item::Method(method) if method.sig.ident.unraw() == "handle_lagged" => {
+                if emits.is_some() {
+                    let text = "`handle_lagged` may send all that the methods of this block declare: \
+                        `#[emits(...)]` goes on a method that takes an event";
+                    errors.at(&method.sig.ident, text);
+                }
+                handler.lagged.push(lagged::parse(errors, method, site));
             }
             Item::Method(method) if method.sig.ident.unraw() == "handle_close" => {
                 if emits.is_some() {
@@ -104,6 +121,10 @@ pub(crate) fn handler(errors: &Errors, options: TokenStream, block: &mut Block) 
         method.lints.splice(..0, levels.iter().cloned());
     }
     handler
+}
+
+fn has(block: &Block, name: &str) -> bool {
+    block.items.iter().any(|item| matches!(item, Item::Method(method) if method.sig.ident.unraw() == name))
 }
 
 /// Whether there is a method of this name already that is always compiled.

@@ -6,6 +6,7 @@ use crate::{
     kind::{
         Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
     },
+    missed::Missed,
     outbox::Outbox,
 };
 
@@ -24,7 +25,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{N}` is not declared by `{Self}`",
     label = "`{Self}` may not send this",
-    note = "a handler's method sends only what its `#[emits(...)]` lists: add it there",
+    note = "a handler's method sends only what its `#[emits(...)]` lists, and `handle_lagged` what all of them list: add it there",
     note = "a helper says what it sends as a bound: `fn tell<E: Emits<{N}>>(channel: &mut Channel<'_, E>)`"
 )]
 pub trait Emits<N: Notification> {}
@@ -104,6 +105,12 @@ impl<E> Channel<'_, E> {
         E: Emits<ResourcesUpdated>,
     {
         self.outbox.add_uri(uri.as_ref());
+    }
+
+    /// Tells the client all that it has missed. See [`handle_lagged`](crate::SubscriptionHandler::handle_lagged).
+    pub fn catch_up(&mut self, missed: &Missed<'_>) {
+        // No bound: what was missed is honoured, and so declared, and it is lent to `handle_lagged` alone.
+        self.outbox.add_all(missed.pending());
     }
 
     fn list_changed<N: Notification>(&mut self) {

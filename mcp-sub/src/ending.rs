@@ -46,7 +46,7 @@ mod sealed {
 ///
 /// Sealed.
 #[diagnostic::on_unimplemented(
-    message = "a method with `#[emits(...)]` cannot return `{Self}`",
+    message = "a method that sends cannot return `{Self}`",
     label = "neither `()` nor `Flow`, nor a `Result` of one of these",
     note = "an error has to be `Display`: it is logged and given to `handle_close`"
 )]
@@ -86,6 +86,8 @@ impl<F: IntoFlow, E: fmt::Display> IntoFlow for Result<F, E> {
 pub enum CloseReason {
     /// Nothing was honoured, so there was nothing to wait for: the client has the result.
     Completed,
+    /// A stream is over that was given to [`Inbox::attach_or_end`](crate::Inbox::attach_or_end): the client has the result.
+    SourceEnded,
     /// A method said [`Flow::Stop`], or a [`SubscriptionHandle`](crate::SubscriptionHandle) was told to end it: the client has
     /// the result.
     Stopped(Cow<'static, str>),
@@ -110,6 +112,7 @@ impl CloseReason {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Completed => "completed",
+            Self::SourceEnded => "source_ended",
             Self::Stopped(_) => "stopped",
             Self::Shutdown => "shutdown",
             Self::Disconnected => "disconnected",

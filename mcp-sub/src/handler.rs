@@ -7,8 +7,10 @@ use crate::{
     channel::{AnyNotification, Channel},
     ending::{CloseReason, Flow},
     filter::Filter,
+    inbox::Inbox,
     kind::Kinds,
     listen::ListenRequest,
+    missed::Missed,
     rejection::Rejection,
 };
 
@@ -19,7 +21,7 @@ use crate::{
 ///
 /// ```
 /// use mcp_sub::{
-///     AnyNotification, Channel, Filter, Flow, Handles, Kinds, ListenRequest, Rejection, SubscriptionHandler,
+///     AnyNotification, Channel, Filter, Flow, Handles, Inbox, Kinds, ListenRequest, Rejection, SubscriptionHandler,
 ///     Subscriptions,
 /// };
 ///
@@ -35,7 +37,12 @@ use crate::{
 ///         Kinds::TOOLS_LIST_CHANGED
 ///     }
 ///
-///     async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+///     async fn subscribe(
+///         &self,
+///         _: &mut Filter<'_, Self>,
+///         _: &ListenRequest,
+///         _: &Inbox<Self>,
+///     ) -> Result<(), Rejection> {
 ///         Ok(())
 ///     }
 ///
@@ -82,6 +89,8 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
 
     /// Accepts, narrows or rejects a listen. Runs before the acknowledgement.
     ///
+    /// What is given to the `inbox` is an event of this subscription alone, and is handled after the acknowledgement.
+    ///
     /// # Errors
     ///
     /// With a [`Rejection`] no stream opens, and the client gets that error.
@@ -95,6 +104,7 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
         &self,
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        inbox: &Inbox<Self>,
     ) -> impl Future<Output = Result<Self::State, Rejection>> + Send;
 
     /// The kinds that `caller` may be told of, where that depends on the caller: what `server/discover` advertises to it,
@@ -124,6 +134,45 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
         channel: &mut Channel<'_, AnyNotification>,
         state: &mut Self::State,
     ) -> impl Future<Output = Flow> + Send;
+
+    /// Tells the client of what it has missed. Runs instead of the methods of the events that did not fit into the
+    /// stream's slot, once for all of them, when those before have been handled.
+    ///
+    /// Unless it is written, all that was missed is told: what is left in the filter may be. A handler that decides
+    /// with each event who may hear of it decides here again:
+    ///
+    /// ```
+    /// use mcp_sub::{AnyNotification, Channel, Flow, Missed, ToolsListChanged};
+    /// # async fn may_read(uri: &str) -> bool { uri.is_empty() }
+    /// async fn handle_lagged(missed: &Missed<'_>, channel: &mut Channel<'_, AnyNotification>) -> Flow {
+    ///     if missed.contains::<ToolsListChanged>() {
+    ///         channel.tools_list_changed();
+    ///     }
+    ///     for uri in missed.resources() {
+    ///         if may_read(uri).await {
+    ///             channel.resources_updated(uri);
+    ///         }
+    ///     }
+    ///     Flow::Continue
+    /// }
+    /// ```
+    ///
+    /// What is not told here is not told later.
+    ///
+    /// # Cancel safety
+    ///
+    /// The future is dropped at an `.await` when the subscription ends meanwhile. While it waits, events are queued as
+    /// at other times.
+    fn handle_lagged(
+        &self,
+        missed: &Missed<'_>,
+        channel: &mut Channel<'_, AnyNotification>,
+        state: &mut Self::State,
+    ) -> impl Future<Output = Flow> + Send {
+        let _ = state;
+        channel.catch_up(missed);
+        async { Flow::Continue }
+    }
 
     /// Runs exactly once for every subscription that [`subscribe`](Self::subscribe) accepted, however it ended, while
     /// the runtime lives. Nothing can be sent any more.

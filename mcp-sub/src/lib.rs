@@ -50,6 +50,7 @@
 //! | what the block may contain, and what is generated | [`#[subscription_handler]`](macro@subscription_handler) |
 //! | the same by hand | [`SubscriptionHandler`] |
 //! | who is asking, and how to refuse | [`ListenRequest`], [`Filter`], [`Rejection`] |
+//! | an initial notification, and sources of one subscription's own | [`Inbox`] |
 //! | what a method may send, and how it ends a stream | [`Channel`], [`Flow`], [`CloseReason`] |
 //! | publishing and shutting down | [`Subscriptions`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
@@ -64,7 +65,8 @@
 //! **Slow clients.** A stream takes no event while its client has not taken the frames before. What is sent twice
 //! meanwhile is sent once, and events that do not fit into the stream's slot are told of afterwards: once for each kind
 //! and URI, without a call of their methods. Nothing is lost silently, nothing grows, and nobody else waits. So rights
-//! belong into `subscribe`: what is left in the filter may be told.
+//! belong into `subscribe`: what is left in the filter may be told. Who decides with each event instead writes
+//! [`handle_lagged`](SubscriptionHandler::handle_lagged) as well.
 //!
 //! **Endings.** [`handle_close`](SubscriptionHandler::handle_close) runs exactly once for each subscription that was
 //! accepted, with the reason. Errors and panics of a method end its own stream only.
@@ -91,16 +93,19 @@ mod frame;
 mod handle;
 mod handler;
 mod hub;
+mod inbox;
 mod kind;
 mod limits;
 mod list_changes;
 mod listen;
+mod missed;
 mod outbox;
 mod pending;
 mod protocol;
 mod registry;
 mod rejection;
 mod settings;
+mod source;
 mod stream;
 mod subscription;
 mod subscriptions;
@@ -116,6 +121,7 @@ pub use filter::{Declares, Filter};
 pub use handle::SubscriptionHandle;
 pub use handler::{HandledBy, Handles, SubscriptionHandler};
 pub use hub::Hub;
+pub use inbox::Inbox;
 pub use kind::{
     Kinds, Notification, PromptsListChanged, ResourcesListChanged, ResourcesUpdated, ToolsListChanged,
 };
@@ -123,6 +129,7 @@ pub use limits::Limits;
 pub use list_changes::ListChanges;
 pub use listen::ListenRequest;
 pub use mcp_sub_macros::{emits, subscription_handler};
+pub use missed::Missed;
 pub use protocol::id::RequestId;
 pub use registry::Shutdown;
 pub use rejection::Rejection;

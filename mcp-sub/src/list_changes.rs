@@ -5,6 +5,7 @@ use crate::{
     ending::Flow,
     filter::{Declares, Filter},
     handler::{Handles, SubscriptionHandler},
+    inbox::Inbox,
     kind::{Kinds, Notification, PromptsListChanged, ResourcesListChanged, ToolsListChanged},
     listen::ListenRequest,
     rejection::Rejection,
@@ -85,7 +86,12 @@ impl<const T: bool, const P: bool, const R: bool> SubscriptionHandler for ListCh
         event.0
     }
 
-    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
         Ok(())
     }
 

@@ -80,7 +80,7 @@ impl Outbox {
         self.add(|pending| pending.add_uri(&self.honoured, uri));
     }
 
-    pub(crate) fn add_all(&self, missed: Pending) {
+    pub(crate) fn add_all(&self, missed: &Pending) {
         self.add(|pending| pending.append(&self.honoured, missed));
     }
 

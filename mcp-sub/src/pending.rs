@@ -65,8 +65,8 @@ impl Pending {
     }
 
     /// Adds the entries of `other`, a set of the same [`Honoured`].
-    pub(crate) fn append(&mut self, honoured: &Honoured, mut other: Self) {
-        other.drain(|entry| self.add(honoured, entry));
+    pub(crate) fn append(&mut self, honoured: &Honoured, other: &Self) {
+        other.entries().for_each(|entry| self.add(honoured, entry));
     }
 
     /// Adds an entry of the same [`Honoured`].

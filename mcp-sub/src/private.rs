@@ -4,9 +4,10 @@ pub use core::{
     convert::{Infallible, Into},
     future::{Future, ready},
     marker::{PhantomData, Send},
+    option::Option::{self, Some},
 };
 
-use crate::rejection::Rejection;
+use crate::{kind::Kinds, rejection::Rejection};
 
 /// The future of one method, as one that is `Send`: what is not is reported here, at the method, and nowhere else.
 pub fn method_future<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
@@ -20,6 +21,11 @@ pub trait Marked<const POSITION: usize> {
     type Marker;
 }
 
+/// The marker type of `handle_lagged`.
+pub trait MarkedLagged {
+    type Marker;
+}
+
 /// What handlers and events are: one value serves all subscriptions, from any thread, for as long as they are open.
 pub trait Shared: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Shared for T {}
@@ -27,6 +33,21 @@ impl<T: Send + Sync + 'static> Shared for T {}
 /// What a state is: it belongs to one subscription, which may go from thread to thread.
 pub trait Owned: Send + 'static {}
 impl<T: Send + 'static> Owned for T {}
+
+/// What `subscription_capabilities` of the block returns.
+#[diagnostic::on_unimplemented(
+    message = "`subscription_capabilities` cannot return `{Self}`",
+    label = "not `Kinds`"
+)]
+pub trait Capabilities {
+    fn into_kinds(self) -> Kinds;
+}
+
+impl Capabilities for Kinds {
+    fn into_kinds(self) -> Kinds {
+        self
+    }
+}
 
 /// What `subscribe` of the trait returns.
 pub type Subscription<S> = Result<S, Rejection>;

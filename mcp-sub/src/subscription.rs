@@ -21,9 +21,11 @@ use crate::{
     filter::Honoured,
     frame::Frames,
     handler::SubscriptionHandler,
-    hub::{Next, Registration, Slot},
+    hub::{Next, Published, Registration, Slot},
+    missed::Missed,
     outbox::{Outbox, Taken},
     registry::{Closer, Permit},
+    source::{Said, Sources},
     stream::{Progress, Stream},
     sync::{lock, wake},
     window::{Timer, Windows},
@@ -197,7 +199,10 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
 /// The last frame that a client gets, where it gets one.
 fn put_ending(outbox: &Outbox, reason: &CloseReason) {
     match reason {
-        CloseReason::Completed | CloseReason::Stopped(_) | CloseReason::Shutdown => outbox.complete(),
+        CloseReason::Completed
+        | CloseReason::SourceEnded
+        | CloseReason::Stopped(_)
+        | CloseReason::Shutdown => outbox.complete(),
         CloseReason::Disconnected => {}
         CloseReason::Failed(_) => outbox.fail(reason.name(), "the server's subscription handler failed"),
         CloseReason::Panicked => outbox.fail(reason.name(), "the server's subscription handler panicked"),
@@ -224,32 +229,63 @@ async fn serve<H: SubscriptionHandler>(
     state: &mut H::State,
 ) -> CloseReason {
     let mut channel = Channel::new(outbox);
+    let mut sources = Sources::new();
+    let mut in_round = 0;
     loop {
         // While a frame is untaken, no event is taken. The transport polls again when it has taken them all.
-        poll_fn(|_| if outbox.is_empty() { Poll::Ready(()) } else { Poll::Pending }).await;
-        let mut next = poll_fn(|cx| slot.poll_next(cx)).await;
-        for handled in 1.. {
-            match next {
-                Next::Event(published) => {
-                    // It may have been queued before `subscribe` took away what it is about.
-                    if outbox.honoured().concerned(published.kinds, published.uri.as_deref()) {
-                        match handler.handle_event(&published.event, &mut channel, state).await {
-                            Flow::Continue => {}
-                            Flow::Stop(reason) => return CloseReason::Stopped(reason),
-                            Flow::Fail(error) => return CloseReason::Failed(error),
-                        }
-                    }
+        if !outbox.is_empty() {
+            poll_fn(|_| if outbox.is_empty() { Poll::Ready(()) } else { Poll::Pending }).await;
+            in_round = 0;
+        }
+        let mut next = poll_fn(|cx| poll_next(slot, &mut sources, cx)).await;
+        loop {
+            let flow = match &next {
+                // It may have been queued before `subscribe` took away what it is about, or come from a source.
+                Next::Event(published)
+                    if !outbox.honoured().concerned(published.kinds, published.uri.as_deref()) =>
+                {
+                    Flow::Continue
                 }
-                Next::CatchUp(missed) => outbox.add_all(missed),
-                Next::End(reason) => return reason,
+                Next::Event(published) => handler.handle_event(&published.event, &mut channel, state).await,
+                Next::CatchUp(missed) => {
+                    handler.handle_lagged(&Missed::new(missed, outbox.honoured()), &mut channel, state).await
+                }
+                Next::End(reason) => return reason.clone(),
+            };
+            match flow {
+                Flow::Continue => {}
+                Flow::Stop(reason) => return CloseReason::Stopped(reason),
+                Flow::Fail(error) => return CloseReason::Failed(error),
             }
             // Only what is handled in this round is taken out of the slot.
-            if handled == ROUND {
+            in_round += 1;
+            if in_round == ROUND {
                 tokio::task::yield_now().await;
+                in_round = 0;
                 break;
             }
             let Some(waiting) = slot.try_next() else { break };
             next = waiting;
+        }
+    }
+}
+
+/// What there is to do next. A source is asked only if the slot has nothing, and for one item at a time.
+fn poll_next<E>(
+    slot: &Slot<E>,
+    sources: &mut Sources<Arc<Published<E>>>,
+    cx: &mut Context<'_>,
+) -> Poll<Next<E>> {
+    // First, so that the slot knows whom to wake before what was attached is fetched.
+    if let Poll::Ready(next) = slot.poll_next(cx) {
+        return Poll::Ready(next);
+    }
+    sources.extend(slot.fetch_attached());
+    match ready!(sources.poll_next(cx)) {
+        Said::Item(published) => Poll::Ready(Next::Event(published)),
+        Said::Over => {
+            slot.end(CloseReason::SourceEnded);
+            slot.poll_next(cx)
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
     hub::Hub,
+    inbox::Inbox,
     kind::Kinds,
     listen::ListenRequest,
     protocol::{filter::RequestedFilter, id::RequestId},
@@ -79,7 +80,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Where a stream has no room for the event, because its client is slow, the event's method is **not called** for it.
     /// The stream is told afterwards, once, of all that the event can have changed: the kinds that the method declares,
     /// and for `resources_updated` every URI that it honours. So who may hear of what is decided in
-    /// [`subscribe`](SubscriptionHandler::subscribe), not in a method.
+    /// [`subscribe`](SubscriptionHandler::subscribe), not in a method; or also in
+    /// [`handle_lagged`](SubscriptionHandler::handle_lagged), which is asked then.
     ///
     /// ```
     /// # use mcp_sub::{Channel, Filter, Rejection, subscription_handler, Subscriptions};
@@ -214,7 +216,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let registration = hub.register(offered.clone(), settings.limits.slot);
         permit.handle().opened(registration.slot());
         let request = ListenRequest::new(id, caller, permit.handle().clone());
-        let subscribe = subscribe(&**handler, &mut filter, &request);
+        let inbox = Inbox::new(registration.slot());
+        let subscribe = subscribe(&**handler, &mut filter, &request, &inbox);
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
         let (state, expiry) = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
         // It can only have shrunk: if as much is left, all is.
@@ -248,9 +251,10 @@ async fn subscribe<H: SubscriptionHandler>(
     handler: &H,
     filter: &mut RequestedFilter,
     request: &ListenRequest,
+    inbox: &Inbox<H>,
 ) -> Result<(H::State, Option<Instant>), Rejection> {
     let mut filter = Filter::new(filter);
-    let decided = Caught::new(async { handler.subscribe(&mut filter, request).await }).await;
+    let decided = Caught::new(async { handler.subscribe(&mut filter, request, inbox).await }).await;
     let state = decided.unwrap_or_else(|_| Err(Rejection::failed("`subscribe` panicked")))?;
     Ok((state, filter.expiry()))
 }

@@ -10,9 +10,9 @@ use std::{
 };
 
 use mcp_sub::{
-    AnyNotification, Channel, CloseReason, Filter, Flow, Handles, Kinds, ListenRequest, PromptsListChanged,
-    Rejection, ResourcesListChanged, SubscriptionHandler, Subscriptions, ToolsListChanged,
-    subscription_handler,
+    AnyNotification, Channel, CloseReason, Filter, Flow, Handles, Inbox, Kinds, ListenRequest,
+    PromptsListChanged, Rejection, ResourcesListChanged, SubscriptionHandler, Subscriptions,
+    ToolsListChanged, subscription_handler,
 };
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
@@ -380,7 +380,12 @@ impl SubscriptionHandler for Hostile {
             .fold(Self::DECLARED, Kinds::union)
     }
 
-    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! What depends on who asks.
 
 use mcp_sub::{
-    AnyNotification, Caller, Channel, Filter, Flow, Handles, Kinds, Limits, ListChanges, ListenRequest,
-    PromptsListChanged, Rejection, SubscriptionHandler, Subscriptions, ToolsListChanged,
+    AnyNotification, Caller, Channel, Filter, Flow, Handles, Inbox, Kinds, Limits, ListChanges,
+    ListenRequest, PromptsListChanged, Rejection, SubscriptionHandler, Subscriptions, ToolsListChanged,
 };
 use mcp_sub_tests::{Request, Server};
 use serde_json::{Value, json};
@@ -30,7 +30,12 @@ impl SubscriptionHandler for House {
         Some(if role == Some("staff") { Kinds::ALL } else { Kinds::TOOLS_LIST_CHANGED })
     }
 
-    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
         Ok(())
     }
 

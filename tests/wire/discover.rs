@@ -1,8 +1,8 @@
 //! Promise 3: what is advertised is what an acknowledgement can contain; and the rest that a server alone answers.
 
 use mcp_sub::{
-    AnyNotification, Channel, Filter, Flow, Kinds, ListenRequest, Rejection, SubscriptionHandler,
-    Subscriptions, subscription_handler,
+    AnyNotification, Caller, Channel, Filter, Flow, Inbox, Kinds, ListenRequest, Rejection,
+    SubscriptionHandler, Subscriptions, subscription_handler,
 };
 use mcp_sub_tests::{Hostile, Probe, PromptsChanged, Request, Server, ToolsChanged};
 use serde_json::{Value, json};
@@ -21,7 +21,12 @@ impl SubscriptionHandler for Silent {
         Kinds::NONE
     }
 
-    async fn subscribe(&self, _: &mut Filter<'_, Self>, _: &ListenRequest) -> Result<(), Rejection> {
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
         Ok(())
     }
 
@@ -41,6 +46,31 @@ impl PromptsOnly {
 
     #[emits(prompts_list_changed)]
     fn changed(&self, _: &PromptsChanged, channel: &mut Channel<'_>) {
+        channel.prompts_list_changed();
+    }
+}
+
+/// Serves those who say who they are, and its friends even more.
+struct ByCaller;
+
+#[subscription_handler]
+#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the attribute asks for this shape")]
+impl ByCaller {
+    fn subscription_capabilities(&self, caller: &Caller) -> Kinds {
+        match caller.headers().get("x-name").and_then(|name| name.to_str().ok()) {
+            None => Kinds::NONE,
+            Some("friend") => Self::DECLARED.union(Kinds::RESOURCES_LIST_CHANGED),
+            Some(_) => Kinds::TOOLS_LIST_CHANGED,
+        }
+    }
+
+    fn subscribe(&self) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(tools_list_changed, prompts_list_changed)]
+    fn changed(&self, _: &ToolsChanged, channel: &mut Channel<'_>) {
+        channel.tools_list_changed();
         channel.prompts_list_changed();
     }
 }
@@ -83,6 +113,25 @@ async fn promise_3_what_is_advertised_is_what_is_acknowledged() {
         let (advertised, honoured) = (capabilities(&server).await, honoured_of_all(&server).await);
         assert_eq!(filter_of(&advertised), honoured, "{advertised}");
         assert_eq!(honoured.as_object().unwrap().len(), count);
+    }
+}
+
+#[tokio::test]
+async fn promise_3_what_is_advertised_to_a_caller_is_what_is_acknowledged_to_it() {
+    let subscriptions = Subscriptions::builder(ByCaller).build();
+    let server = Server::start(subscriptions.http());
+    for (name, kinds) in [(None, 0), (Some("somebody"), 1), (Some("friend"), 2)] {
+        let named = |request: Request| match name {
+            Some(name) => request.header("x-name", name),
+            None => request,
+        };
+        let mut response = server.send(&named(Request::call("1", "server/discover", ""))).await;
+        let result = response.json().await["result"].take();
+        assert_eq!(result["cacheScope"], "private");
+        let mut stream = server.send(&named(Request::listen("1", ALL))).await;
+        let honoured = stream.acknowledged().await;
+        assert_eq!(filter_of(&result["capabilities"]), honoured, "{result}");
+        assert_eq!(honoured.as_object().unwrap().len(), kinds);
     }
 }
 

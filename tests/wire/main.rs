@@ -13,6 +13,7 @@ mod ending;
 mod front_door;
 mod honoured;
 mod in_process;
+mod inbox;
 mod inner;
 mod isolation;
 mod keep_alive;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use mcp_sub::{
-    AnyNotification, Channel, CloseReason, Filter, Flow, Handles, Kinds, ListenRequest, Rejection,
+    AnyNotification, Channel, CloseReason, Filter, Flow, Handles, Inbox, Kinds, ListenRequest, Rejection,
     SubscriptionHandler, Subscriptions,
 };
 use mcp_sub_tests::{Client, PATIENCE, Request, Response, Server, eventually, within};
@@ -68,6 +68,7 @@ impl SubscriptionHandler for Soaked {
         &self,
         _: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        _: &Inbox<Self>,
     ) -> Result<Self::State, Rejection> {
         match request.headers().get("x-subscribe").map(http::HeaderValue::as_bytes) {
             Some(b"reject") => return Err(Rejection::unauthorized()),

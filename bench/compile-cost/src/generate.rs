@@ -168,8 +168,9 @@ pub fn subscribe<'a>(
     handler: &'a Handler,
     filter: &'a mut Filter<'a, Handler>,
     request: &'a ListenRequest,
+    inbox: &'a Inbox<Handler>,
 ) -> Boxed<'a, Result<Seen, Rejection>> {
-    Box::pin(SubscriptionHandler::subscribe(handler, filter, request))
+    Box::pin(SubscriptionHandler::subscribe(handler, filter, request, inbox))
 }
 
 pub fn handle_event<'a>(
@@ -196,7 +197,7 @@ fn handler(style: Style, methods: usize) -> String {
         each(&methods, |index, _| format!("pub struct Event{index} {{ pub uri: String, pub size: u64 }}\n"));
     format!(
         "use std::pin::Pin;
-use mcp_sub::{{AnyNotification, Channel, CloseReason, Filter, Flow, ListenRequest, Rejection, SubscriptionHandler}};
+use mcp_sub::{{AnyNotification, Channel, CloseReason, Filter, Flow, Inbox, ListenRequest, Rejection, SubscriptionHandler}};
 use mcp_sub::{{{names}}};
 
 {events}{COMMON}{handler}"
@@ -267,7 +268,7 @@ impl SubscriptionHandler for Handler {{
 {kinds}        }}
     }}
 
-    async fn subscribe(&self, filter: &mut Filter<'_, Self>, request: &ListenRequest) -> Result<Seen, Rejection> {{
+    async fn subscribe(&self, filter: &mut Filter<'_, Self>, request: &ListenRequest, _: &Inbox<Self>) -> Result<Seen, Rejection> {{
 {SUBSCRIBE}
     }}
 

@@ -1,11 +1,15 @@
 //! The impls through which the runtime calls the methods.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Type;
 
 use super::{Context, any, bounds, event, markers, stubs};
 use crate::{
-    model::{Callee, Close, CloseArgument, EventArgument, EventMethod, Subscribe, SubscribeArgument},
+    model::{
+        Callee, Capabilities, Close, CloseArgument, EventArgument, EventMethod, Lagged, LaggedArgument,
+        Subscribe, SubscribeArgument,
+    },
     spans::{Ends, respan},
 };
 
@@ -48,6 +52,8 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
     let Context { krate, private, handler, .. } = context;
     let event = event::ty(context);
     let subscribe = handler.subscribe.iter().map(|subscribe| subscribe_item(context, subscribe));
+    let capabilities = handler.capabilities.iter().map(|asked| capabilities_item(context, asked));
+    let lagged = handler.lagged.iter().map(|lagged| lagged_item(context, lagged));
     let close = handler.close.iter().map(|close| close_item(context, close));
     let declared = declared(context);
     let kinds = event::matched(context, |method| {
@@ -75,6 +81,8 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
             #(#subscribe)*
             #missing
 
+            #(#capabilities)*
+
             fn handle_event(
                 &self,
                 __event: &#event,
@@ -83,6 +91,8 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
             ) -> impl #private::Future<Output = #krate::Flow> + #private::Send {
                 async move { #called }
             }
+
+            #(#lagged)*
 
             #(#close)*
         }
@@ -112,6 +122,7 @@ fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
     let arguments = arguments.iter().map(|argument| match argument {
         SubscribeArgument::Filter => quote!(__filter),
         SubscribeArgument::Request => quote!(__request),
+        SubscribeArgument::Inbox => quote!(__inbox),
     });
     let Callee { ident, is_async, .. } = callee;
     let awaited = is_async.then(|| quote!(.await));
@@ -123,9 +134,54 @@ fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {
         quote!(#private::Subscribed::into_result(Self::#ident(self, #(#arguments),*) #awaited)),
     );
     body.set_span(ident.span());
-    let parameters =
-        quote!(&self, __filter: &mut #krate::Filter<'_, Self>, __request: &#krate::ListenRequest);
+    let parameters = quote! {
+        &self,
+        __filter: &mut #krate::Filter<'_, Self>,
+        __request: &#krate::ListenRequest,
+        __inbox: &#krate::Inbox<Self>
+    };
     quote!(#(#cfgs)* #function(#parameters) #output #body)
+}
+
+/// With its return type, so that rustc reports there one that is not `Kinds`.
+fn capabilities_item(
+    context: &Context<'_>,
+    Capabilities { callee, parameter, output }: &Capabilities,
+) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let cfgs = &callee.cfgs;
+    let argument = parameter.map(|place| place.lent(quote!(&), quote!(*__caller)));
+    let call = call(callee, &quote!(self), argument.as_slice());
+    let output = output.as_ref().map_or_else(|| quote!(_), ToTokens::to_token_stream);
+    let kinds = Ends::qualified(output, quote!(#private::Capabilities>::into_kinds));
+    quote! {
+        #(#cfgs)*
+        fn subscription_capabilities(&self, __caller: &#krate::Caller) -> #private::Option<#krate::Kinds> {
+            #private::Some(#kinds(#call))
+        }
+    }
+}
+
+fn lagged_item(context: &Context<'_>, Lagged { callee, arguments, output }: &Lagged) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let cfgs = &callee.cfgs;
+    let arguments = arguments.iter().map(|argument| match argument {
+        LaggedArgument::Missed(place) => place.lent(quote!(&), quote!(*__missed)),
+        LaggedArgument::Channel(place) => place.lent(quote!(&mut), quote!(__channel.narrowed())),
+        LaggedArgument::State(ty) => Ends::of(ty).lent(quote!(&mut), quote!(*__state)),
+    });
+    let flow = flow(context, callee, &arguments.collect::<Vec<_>>(), output.as_ref());
+    quote! {
+        #(#cfgs)*
+        fn handle_lagged(
+            &self,
+            __missed: &#krate::Missed<'_>,
+            __channel: &mut #krate::Channel<'_, #krate::AnyNotification>,
+            __state: &mut Self::State,
+        ) -> impl #private::Future<Output = #krate::Flow> + #private::Send {
+            async move { #flow }
+        }
+    }
 }
 
 fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> TokenStream {
@@ -168,17 +224,26 @@ fn handles_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     quote!(#(#cfgs)* #[automatically_derived] #item)
 }
 
-/// The flow of one method: with its return type, so that rustc reports there one that cannot be.
 fn event_call(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     let EventMethod { callee, arguments, output, .. } = method;
-    let Context { krate, private, .. } = context;
-    let at = callee.ident.span();
     let arguments = arguments.iter().map(|argument| match argument {
         EventArgument::Event(place) => place.lent(quote!(&), quote!(*__event)),
         EventArgument::Channel(place) => place.lent(quote!(&mut), quote!(__channel.narrowed())),
         EventArgument::State(ty) => Ends::of(ty).lent(quote!(&mut), quote!(*__state)),
     });
-    let call = call(callee, &quote!(self), &arguments.collect::<Vec<_>>());
+    flow(context, callee, &arguments.collect::<Vec<_>>(), output.as_ref())
+}
+
+/// The flow of one method: with its return type, so that rustc reports there one that cannot be.
+fn flow(
+    context: &Context<'_>,
+    callee: &Callee,
+    arguments: &[TokenStream],
+    output: Option<&Type>,
+) -> TokenStream {
+    let Context { krate, private, .. } = context;
+    let at = callee.ident.span();
+    let call = call(callee, &quote!(self), arguments);
     let value = if callee.is_async {
         let future = respan(quote!(#private::method_future), at);
         quote_spanned!(at=> #future(#call).await)

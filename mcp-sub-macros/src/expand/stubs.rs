@@ -24,9 +24,11 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
             quote!(#(#cfgs)* #marked)
         },
     );
+    let lagged =
+        has_subscribe.then(|| markers::lagged_impl(context, &quote!(#krate::AnyNotification))).flatten();
     let handler = handler_impl(context, &bounds::of_handler(context), &state);
     let events = handles_impls(context, |method| bounds::of_event(context, method));
-    quote!(#handler #events #(#marked)* #declares)
+    quote!(#handler #events #(#marked)* #lagged #declares)
 }
 
 /// What rustdoc shows instead of the impls, if their bounds hold and tell a reader nothing: those of a generic block say
@@ -79,6 +81,7 @@ pub(super) fn subscribe_item(context: &Context<'_>) -> TokenStream {
             &self,
             _: &mut #krate::Filter<'_, Self>,
             _: &#krate::ListenRequest,
+            _: &#krate::Inbox<Self>,
         ) -> ::core::result::Result<Self::State, #krate::Rejection> {
             loop {}
         }

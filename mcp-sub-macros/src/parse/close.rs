@@ -38,7 +38,10 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Clo
         } else {
             errors.at(
                 &parameter.ty,
-                "unexpected parameter: `handle_close` takes `reason: CloseReason` and `state: STATE`, by value",
+                format_args!(
+                    "unexpected parameter: `handle_close` takes `reason: CloseReason` and `state: STATE`, by value{}",
+                    signature::where_it_is(name.as_ref()),
+                ),
             );
             signature::give_arguments(&mut parameter.ty, site);
         }

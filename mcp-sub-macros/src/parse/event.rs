@@ -1,7 +1,7 @@
 //! A method with `#[emits(...)]`.
 
 use quote::ToTokens;
-use syn::{Pat, ReturnType, Signature, Type, TypeReference, spanned::Spanned};
+use syn::{Pat, Signature, Type, TypeReference, spanned::Spanned};
 
 use super::{
     lints,
@@ -50,6 +50,7 @@ pub(super) fn parse(
                 signature::unbound_channel(&mut parameter.ty, site);
             }
         } else if position == 0 {
+            signature::of_handler(&mut parameter.ty);
             arguments.push(EventArgument::Event(place));
         } else if types::is_reference(&parameter.ty, true) && !name.as_ref().is_some_and(signature::is_ours) {
             arguments.push(EventArgument::State(parameter.ty.clone()));
@@ -61,8 +62,9 @@ pub(super) fn parse(
                 &parameter.ty,
                 format_args!(
                     "unexpected parameter: after the event, `{}` takes `channel: &mut Channel<'_>` and \
-                    `state: &mut STATE`, with the `STATE` of `subscribe`",
+                    `state: &mut STATE`, with the `STATE` of `subscribe`{}",
                     callee.ident,
+                    signature::where_it_is(name.as_ref()),
                 ),
             );
             signature::give_arguments(&mut parameter.ty, site);
@@ -74,12 +76,7 @@ pub(super) fn parse(
     if is_sound {
         check_channel_and_state(errors, &callee, channel.is_some(), &states);
     }
-    if let ReturnType::Type(_, ty) = &method.sig.output
-        && matches!(types::plain(ty), Type::Never(_))
-    {
-        let text = "has to come back: it returns nothing, a `Flow`, or a `Result` of either";
-        errors.at(ty, format_args!("`{}` {text}", callee.ident));
-    }
+    signature::comes_back(errors, &method.sig);
     let mut found = EventMethod {
         emits,
         event: event?,
@@ -126,6 +123,16 @@ fn first(errors: &Errors, sig: &Signature) -> First {
         let later = signature::typed(sig)
             .filter(|parameter| types::is_reference(&parameter.ty, false) && !is_ours(&parameter.ty))
             .find_map(|parameter| types::reference(&parameter.ty));
+        if types::referenced_name(ty).is_some_and(|name| name == "Missed") {
+            errors.at(
+                name,
+                format_args!(
+                    "`{name}` takes what was missed, but only `handle_lagged` is called with it; did you mean \
+                    `handle_lagged`, without `#[emits(...)]`?"
+                ),
+            );
+            return wrong(None);
+        }
         if later.is_some() || is_ours(ty) {
             errors.at(ty, format_args!("the event comes first: `{name}(&self, event: &EVENT, ...)`"));
             return wrong(later.map(|reference| &*reference.elem));

@@ -2,29 +2,32 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, FnArg};
+use syn::{Attribute, FnArg, Signature, Type};
 
 use super::{
     signature::{self, Site},
     types,
 };
-use crate::{block::Method, errors::Errors, model::Helper, names};
+use crate::{
+    block::Method,
+    errors::Errors,
+    model::{Helper, Ours},
+    names,
+};
 
 pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Helper {
     let ident = method.sig.ident.clone();
     let has_receiver = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
-    let (mut filters, mut closes) = (false, false);
+    let takes = if has_receiver { ours(&method.sig) } else { None };
     for input in &mut method.sig.inputs {
         let FnArg::Typed(parameter) = input else { continue };
-        let Some(name) = types::referenced_name(&parameter.ty) else { continue };
-        if name == "Filter" {
-            filters |= has_receiver;
-            signature::typed_filter(&mut parameter.ty);
-        } else if name == "CloseReason" {
-            closes |= has_receiver && types::reference(&parameter.ty).is_none();
-        } else if name == "Channel" && types::takes_argument(&parameter.ty) {
+        signature::of_handler(&mut parameter.ty);
+        let is_channel = types::referenced_name(&parameter.ty).is_some_and(|name| name == "Channel");
+        if is_channel && types::takes_argument(&parameter.ty) {
             let pattern = parameter.pat.to_token_stream();
-            if !has_renamed_emits(&method.attrs) {
+            // What was meant to be `handle_lagged` is reported for its name.
+            let is_misnamed = takes == Some(Ours::Missed) && !site.has_lagged;
+            if !is_misnamed && !has_renamed_emits(&method.attrs) {
                 errors.at(
                     &ident,
                     format_args!(
@@ -36,7 +39,24 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Hel
             signature::unbound_channel(&mut parameter.ty, site);
         }
     }
-    Helper { ident, filters, closes, declares: false }
+    Helper { ident, takes, declares: false }
+}
+
+fn ours(sig: &Signature) -> Option<Ours> {
+    let parameter = |name: &str| {
+        signature::typed(sig)
+            .map(|parameter| &*parameter.ty)
+            .find(|ty| types::referenced_name(ty).is_some_and(|found| found == name))
+    };
+    if parameter("Filter").is_some() {
+        return Some(Ours::Filter);
+    }
+    // A type of the user's may have that name too, but then it hardly borrows, or comes with a channel.
+    let is_lent = |ty: &Type| types::is_reference(ty, false) && types::borrows_inside(ty);
+    if parameter("Missed").is_some_and(|missed| is_lent(missed) || parameter("Channel").is_some()) {
+        return Some(Ours::Missed);
+    }
+    parameter("CloseReason").filter(|ty| types::reference(ty).is_none()).map(|_| Ours::CloseReason)
 }
 
 /// Whether an attribute is `emits` by another name, which says itself that it is not read.

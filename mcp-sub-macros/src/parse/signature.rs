@@ -7,8 +7,8 @@ use std::mem;
 use proc_macro2::Literal;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Ident, Lifetime, PatType, Path, Receiver, ReceiverKind, Safety,
-    Signature, Type, parse_quote,
+    Attribute, FnArg, GenericParam, Ident, Lifetime, PatType, Path, Receiver, ReceiverKind, ReturnType,
+    Safety, Signature, Type, parse_quote,
 };
 
 use super::{cfgs, types};
@@ -20,6 +20,8 @@ pub(super) struct Site<'a> {
     pub(super) krate: &'a Path,
     /// Whether the type can be a handler at all.
     pub(super) is_handler: bool,
+    /// Whether there is a `handle_lagged`.
+    pub(super) has_lagged: bool,
     /// How many methods with an event came before.
     pub(super) position: usize,
 }
@@ -132,15 +134,40 @@ pub(super) fn parameters(sig: &mut Signature) -> impl Iterator<Item = &mut PatTy
     })
 }
 
+/// Whether it returns, for a method whose return says how the subscription goes on.
+pub(super) fn comes_back(errors: &Errors, sig: &Signature) {
+    if let ReturnType::Type(_, ty) = &sig.output
+        && matches!(types::plain(ty), Type::Never(_))
+    {
+        let text = "has to come back: it returns nothing, a `Flow`, or a `Result` of either";
+        errors.at(ty, format_args!("`{}` {text}", sig.ident));
+    }
+}
+
+/// What to add about a parameter that is out of place.
+pub(super) fn where_it_is(name: Option<&Ident>) -> &'static str {
+    match name {
+        Some(name) if name == "Inbox" => {
+            "\nhelp: the inbox is lent to `subscribe` alone: keep a clone of it in the state"
+        }
+        _ => "",
+    }
+}
+
 /// The names that stand for something of ours, and so are neither events nor states.
 pub(super) fn is_ours(name: &Ident) -> bool {
-    ["Channel", "Filter", "ListenRequest", "CloseReason"].iter().any(|ours| name == ours)
+    ["Channel", "Filter", "ListenRequest", "Inbox", "Missed", "CloseReason"].iter().any(|ours| name == ours)
 }
 
 /// `Channel<'_>` → `Channel<'_, MARKER>`, for the method at this position.
 pub(super) fn marked_channel(ty: &mut Type, Site { krate, position, .. }: Site<'_>) {
     let position = Literal::usize_unsuffixed(position);
     types::add_argument(ty, &quote!(<Self as #krate::__private::Marked<#position>>::Marker));
+}
+
+/// `Channel<'_>` → `Channel<'_, MARKER>`, for `handle_lagged`.
+pub(super) fn lagged_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
+    types::add_argument(ty, &quote!(<Self as #krate::__private::MarkedLagged>::Marker));
 }
 
 /// The channel for rustdoc: nobody can name the type that it has otherwise.
@@ -165,7 +192,7 @@ pub(super) fn unbound_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
 pub(super) fn give_arguments(ty: &mut Type, site: Site<'_>) {
     types::for_each_inside(ty, &mut |ty| match types::name(ty) {
         Some(name) if name == "Channel" => unbound_channel(ty, site),
-        _ => typed_filter(ty),
+        _ => of_handler(ty),
     });
 }
 
@@ -185,9 +212,11 @@ pub(super) fn loosen(errors: &Errors, sig: &mut Signature, name: &str) {
     }
 }
 
-/// `Filter<'_>` → `Filter<'_, Self>`, if it is one.
-pub(super) fn typed_filter(ty: &mut Type) {
-    if types::referenced_name(ty).is_some_and(|name| name == "Filter") {
-        types::add_argument(ty, &quote!(Self));
+/// `Filter<'_>` → `Filter<'_, Self>` and `Inbox` → `Inbox<Self>`, if it is one.
+pub(super) fn of_handler(ty: &mut Type) {
+    match types::referenced_name(ty) {
+        Some(name) if name == "Filter" => types::add_argument(ty, &quote!(Self)),
+        Some(name) if name == "Inbox" => types::add_sole_argument(ty, &quote!(Self)),
+        _ => {}
     }
 }

@@ -32,10 +32,14 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
             Some(name) if name == "ListenRequest" && types::is_reference(&parameter.ty, false) => {
                 SubscribeArgument::Request
             }
+            Some(name) if name == "Inbox" && types::is_reference(&parameter.ty, false) => {
+                SubscribeArgument::Inbox
+            }
             _ => {
                 errors.at(
                     &parameter.ty,
-                    "unexpected parameter: `subscribe` takes `filter: &mut Filter<'_>` and `request: &ListenRequest`",
+                    "unexpected parameter: `subscribe` takes `filter: &mut Filter<'_>`, `request: &ListenRequest` and \
+                    `inbox: &Inbox`",
                 );
                 signature::give_arguments(&mut parameter.ty, site);
                 if types::referenced_name(&parameter.ty).is_some_and(|name| name == "Filter") {
@@ -47,7 +51,7 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Sub
         if arguments.contains(&found) {
             errors.at(&parameter.ty, "`subscribe` has this parameter already");
         }
-        signature::typed_filter(&mut parameter.ty);
+        signature::of_handler(&mut parameter.ty);
         arguments.push(found);
     }
     let output = output(errors, &method.sig, site);

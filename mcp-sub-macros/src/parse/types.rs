@@ -90,6 +90,19 @@ pub(super) fn add_argument(ty: &mut Type, argument: &TokenStream) {
     }
 }
 
+/// `Inbox` → `Inbox<argument>`, in a reference or not. An argument that is there stays.
+pub(super) fn add_sole_argument(ty: &mut Type, argument: &TokenStream) {
+    let Some(segment) = last_segment(ty) else { return };
+    let argument = respan(argument.clone(), segment.ident.span());
+    match &mut segment.arguments {
+        PathArguments::AngleBracketed(list) if list.args.is_empty() => {
+            list.args.push(GenericArgument::Type(Type::Verbatim(argument)));
+        }
+        PathArguments::None => segment.arguments = PathArguments::AngleBracketed(parse_quote!(<#argument>)),
+        _ => {}
+    }
+}
+
 /// Calls `f` with the type, and with those that it is made of.
 pub(super) fn for_each_inside(ty: &mut Type, f: &mut impl FnMut(&mut Type)) {
     f(ty);

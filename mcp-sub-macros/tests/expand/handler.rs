@@ -6,6 +6,7 @@ where
     async fn subscribe(
         &self,
         filter: &mut Filter<'_, Self>,
+        inbox: &Inbox<Self>,
         request: &ListenRequest,
     ) -> Answer<Seen> {
         filter.retain_resources(|uri| self.store.readable(uri));
@@ -35,7 +36,27 @@ where
         seen.files += 1;
         Flow::Continue
     }
-    fn helper<E>(&self, channel: &mut Channel<'_, E>, filter: &mut Filter<'_, Self>) {}
+    fn helper<E>(
+        &self,
+        channel: &mut Channel<'_, E>,
+        filter: &mut Filter<'_, Self>,
+        inbox: &Inbox<Self>,
+    ) {}
+    fn subscription_capabilities(&self, caller: &Caller) -> Kinds {
+        self.kinds(caller)
+    }
+    async fn handle_lagged(
+        &self,
+        missed: &Missed<'_>,
+        seen: &mut Seen,
+        #[cfg(not(doc))]
+        channel: &mut Channel<'_, <Self as ::mcp_sub::__private::MarkedLagged>::Marker>,
+        #[cfg(doc)]
+        channel: &mut Channel<'_>,
+    ) -> Flow {
+        channel.catch_up(missed);
+        seen.lagged()
+    }
     async fn handle_close(&self, reason: CloseReason, seen: Seen) {}
 }
 #[allow(
@@ -70,6 +91,7 @@ const _: () = {
         pub enum tool_installed {}
         #[cfg(unix)]
         pub enum saved {}
+        pub enum handle_lagged {}
     }
     #[automatically_derived]
     impl __mcp_sub::Emits<__mcp_sub::ToolsListChanged> for __method::tool_installed {}
@@ -95,6 +117,22 @@ const _: () = {
         S: Clone,
     {
         type Marker = __method::saved;
+    }
+    #[automatically_derived]
+    impl __mcp_sub::Emits<__mcp_sub::ToolsListChanged> for __method::handle_lagged {}
+    #[cfg(any(all(unix)))]
+    #[automatically_derived]
+    impl __mcp_sub::Emits<__mcp_sub::ResourcesListChanged> for __method::handle_lagged {}
+    #[cfg(any(all(unix)))]
+    #[automatically_derived]
+    impl __mcp_sub::Emits<__mcp_sub::ResourcesUpdated> for __method::handle_lagged {}
+    #[doc(hidden)]
+    #[automatically_derived]
+    impl<S: Store> __mcp_sub::__private::MarkedLagged for __Handler<S>
+    where
+        S: Clone,
+    {
+        type Marker = __method::handle_lagged;
     }
     #[automatically_derived]
     impl<S: Store> __mcp_sub::Declares<__mcp_sub::ToolsListChanged> for __Handler<S>
@@ -156,9 +194,20 @@ const _: () = {
             &self,
             __filter: &mut __mcp_sub::Filter<'_, Self>,
             __request: &__mcp_sub::ListenRequest,
+            __inbox: &__mcp_sub::Inbox<Self>,
         ) -> __mcp_sub::__private::Subscription<Self::State> {
             __mcp_sub::__private::Subscribed::into_result(
-                Self::subscribe(self, __filter, __request).await,
+                Self::subscribe(self, __filter, __inbox, __request).await,
+            )
+        }
+        fn subscription_capabilities(
+            &self,
+            __caller: &__mcp_sub::Caller,
+        ) -> __mcp_sub::__private::Option<__mcp_sub::Kinds> {
+            __mcp_sub::__private::Some(
+                <Kinds as __mcp_sub::__private::Capabilities>::into_kinds(
+                    Self::subscription_capabilities(self, &(*__caller)),
+                ),
             )
         }
         fn handle_event(
@@ -196,6 +245,28 @@ const _: () = {
                     }
                     __SubscriptionEvent::__Generic(ref __never, _) => match *__never {}
                 }
+            }
+        }
+        fn handle_lagged(
+            &self,
+            __missed: &__mcp_sub::Missed<'_>,
+            __channel: &mut __mcp_sub::Channel<'_, __mcp_sub::AnyNotification>,
+            __state: &mut Self::State,
+        ) -> impl __mcp_sub::__private::Future<
+            Output = __mcp_sub::Flow,
+        > + __mcp_sub::__private::Send {
+            async move {
+                <Flow as __mcp_sub::IntoFlow>::into_flow(
+                    __mcp_sub::__private::method_future(
+                            Self::handle_lagged(
+                                self,
+                                &(*__missed),
+                                &mut (*__state),
+                                &mut (__channel.narrowed()),
+                            ),
+                        )
+                        .await,
+                )
             }
         }
         fn handle_close(

@@ -48,6 +48,7 @@ const _: () = {
             &self,
             _: &mut __mcp_sub::Filter<'_, Self>,
             _: &__mcp_sub::ListenRequest,
+            _: &__mcp_sub::Inbox<Self>,
         ) -> ::core::result::Result<Self::State, __mcp_sub::Rejection> {
             loop {}
         }

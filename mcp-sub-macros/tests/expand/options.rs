@@ -94,6 +94,7 @@ const _: () = {
                 &self,
                 __filter: &mut __mcp_sub::Filter<'_, Self>,
                 __request: &__mcp_sub::ListenRequest,
+                __inbox: &__mcp_sub::Inbox<Self>,
             ) -> __mcp_sub::__private::Subscription<Self::State> {
                 __mcp_sub::__private::Subscribed::into_result(Self::subscribe(self))
             }
@@ -149,6 +150,7 @@ const _: () = {
                 &self,
                 _: &mut __mcp_sub::Filter<'_, Self>,
                 _: &__mcp_sub::ListenRequest,
+                _: &__mcp_sub::Inbox<Self>,
             ) -> ::core::result::Result<Self::State, __mcp_sub::Rejection> {
                 loop {}
             }

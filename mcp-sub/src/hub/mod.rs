@@ -145,5 +145,7 @@ impl<E> Registration<E> {
 impl<E> Drop for Registration<E> {
     fn drop(&mut self) {
         write(&self.index).remove(self.key);
+        // Whoever else holds it, as an inbox may for a moment: it takes nothing in any more.
+        self.slot.close();
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     handle::End,
     kind::Kinds,
     pending::Pending,
+    source::Source,
     sync::{lock, wake},
 };
 
@@ -48,9 +49,13 @@ struct State<E> {
     honoured: Arc<Honoured>,
     events: VecDeque<Arc<Published<E>>>,
     missed: Pending,
+    /// Sources of events that the stream has not fetched yet.
+    attached: Vec<EventSource<E>>,
     ending: Option<CloseReason>,
     waker: Option<Waker>,
 }
+
+type EventSource<E> = Source<Arc<Published<E>>>;
 
 impl<E> Slot<E> {
     pub(super) fn new(honoured: Arc<Honoured>, capacity: usize) -> Self {
@@ -58,6 +63,7 @@ impl<E> Slot<E> {
             honoured,
             events: VecDeque::new(),
             missed: Pending::default(),
+            attached: Vec::new(),
             ending: None,
             waker: None,
         };
@@ -67,18 +73,48 @@ impl<E> Slot<E> {
     /// Takes an event in. Returns who has to be woken, if somebody waits.
     pub(super) fn offer(&self, published: &Arc<Published<E>>) -> Option<Waker> {
         let mut state = lock(&self.state);
-        let State { honoured, events, missed, ending, waker } = &mut *state;
-        if ending.is_some() {
+        if state.ending.is_some() {
             return None;
         }
-        if events.len() < self.capacity && missed.is_empty() {
-            events.push_back(published.clone());
-        } else {
-            // Once something was missed all is, until the stream has caught up: it is told of each change after the
-            // change anyway, and a later event cannot overtake an earlier one.
-            missed.add_event(honoured, published.kinds, published.uri.as_deref());
+        state.take_in(published, self.capacity)
+    }
+
+    /// Takes in an event for this slot alone, if it concerns it. Returns whether it did.
+    pub(crate) fn send(&self, published: &Arc<Published<E>>) -> bool {
+        let waker = {
+            let mut state = lock(&self.state);
+            let concerned = state.honoured.concerned(published.kinds, published.uri.as_deref());
+            if state.ending.is_some() || !concerned {
+                return false;
+            }
+            state.take_in(published, self.capacity)
+        };
+        if let Some(waker) = waker {
+            wake(waker);
         }
-        waker.take()
+        true
+    }
+
+    /// Hands a source to the stream, unless nothing more is taken in. Returns whether it did.
+    pub(crate) fn attach(&self, source: EventSource<E>) -> bool {
+        let waker = {
+            let mut state = lock(&self.state);
+            if state.ending.is_some() {
+                // The source is a parameter: it is dropped after the lock.
+                return false;
+            }
+            state.attached.push(source);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            wake(waker);
+        }
+        true
+    }
+
+    /// The sources that were attached since the last call.
+    pub(crate) fn fetch_attached(&self) -> Vec<EventSource<E>> {
+        std::mem::take(&mut lock(&self.state).attached)
     }
 
     /// Nothing more is taken in. What is there is still handed out, then the end. The first reason stands.
@@ -130,12 +166,13 @@ impl<E> Slot<E> {
 
     /// Its stream has ended: lets go of all that it holds, and takes nothing in any more.
     pub(crate) fn close(&self) {
-        let events = {
+        let (events, attached) = {
             let mut state = lock(&self.state);
             state.ending.get_or_insert(CloseReason::Completed);
-            std::mem::take(&mut state.events)
+            (std::mem::take(&mut state.events), std::mem::take(&mut state.attached))
         };
-        // The last one to hold an event runs its destructor, which is a user's.
+        // The last one to hold an event runs its destructor, which is a user's, as are those of sources.
+        drop(attached);
         drop(events);
     }
 
@@ -153,6 +190,19 @@ impl<E: Send + Sync> End for Slot<E> {
 }
 
 impl<E> State<E> {
+    /// Returns who has to be woken, if somebody waits.
+    fn take_in(&mut self, published: &Arc<Published<E>>, capacity: usize) -> Option<Waker> {
+        let Self { honoured, events, missed, waker, .. } = self;
+        if events.len() < capacity && missed.is_empty() {
+            events.push_back(published.clone());
+        } else {
+            // Once something was missed all is, until the stream has caught up: it is told of each change after the
+            // change anyway, and a later event cannot overtake an earlier one.
+            missed.add_event(honoured, published.kinds, published.uri.as_deref());
+        }
+        waker.take()
+    }
+
     fn next(&mut self) -> Option<Next<E>> {
         if let Some(event) = self.events.pop_front() {
             return Some(Next::Event(event));
@@ -235,6 +285,21 @@ mod tests {
         slot.end(CloseReason::Completed);
         offer(&slot, 2, None);
         assert_eq!(drained(&slot), ["1", "shutdown"]);
+    }
+
+    #[test]
+    fn what_is_sent_to_one_slot_has_to_concern_it() {
+        let slot = slot(&["x:a"], 1);
+        let send = |event: u32, kinds: Kinds, uri: Option<&str>| {
+            slot.send(&Arc::new(Published { event, kinds, uri: uri.map(Into::into) }))
+        };
+        assert!(send(1, Kinds::RESOURCES_UPDATED, Some("x:a")));
+        assert!(!send(2, Kinds::RESOURCES_UPDATED, Some("x:b")));
+        assert!(!send(3, Kinds::PROMPTS_LIST_CHANGED, None));
+        assert!(send(4, Kinds::TOOLS_LIST_CHANGED, None), "a full slot takes a note");
+        assert_eq!(drained(&slot), ["1", "List(0)"]);
+        slot.end(CloseReason::Shutdown);
+        assert!(!send(5, Kinds::TOOLS_LIST_CHANGED, None));
     }
 
     #[test]

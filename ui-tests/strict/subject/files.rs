@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mcp_sub::{CloseReason, Flow, ListenRequest, Rejection};
+use mcp_sub::{Caller, CloseReason, Flow, Inbox, Kinds, ListenRequest, Missed, Rejection};
 
 use mcp_sub::{Channel, Filter, subscription_handler};
 
@@ -87,6 +87,7 @@ where
         &self,
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        inbox: &Inbox<Self>,
     ) -> Result<Seen, Rejection> {
         let agent = request.headers().get("user-agent").and_then(|agent| agent.to_str().ok());
         let asked: Vec<String> = filter.resources().map(ToOwned::to_owned).collect();
@@ -97,6 +98,7 @@ where
         if filter.is_empty() {
             Err(Rejection::unauthorized())
         } else {
+            inbox.send(Installed);
             Ok(Seen { files: 0, agent: agent.map(ToOwned::to_owned) })
         }
     }
@@ -159,6 +161,26 @@ where
             channel.resources_list_changed();
         }
         Flow::Continue
+    }
+
+    /// Those who closed once hear of nothing else.
+    fn subscription_capabilities(&self, _: &Caller) -> Kinds {
+        if self.closed.load(Ordering::Relaxed) == 0 { Kinds::TOOLS_LIST_CHANGED } else { Kinds::NONE }
+    }
+
+    /// What the store still has.
+    async fn handle_lagged(
+        &self,
+        missed: &Missed<'_>,
+        channel: &mut Channel<'_>,
+        seen: &mut Seen,
+    ) -> Result<(), Unreadable> {
+        for uri in missed.resources() {
+            seen.files = seen.files.max(self.store.refresh(uri).await?);
+            channel.resources_updated(uri);
+        }
+        channel.tools_list_changed();
+        Ok(())
     }
 
     /// The end.

@@ -3,6 +3,8 @@
 mod callers;
 mod changes;
 mod endings;
+mod inbox;
+mod lagged;
 mod model;
 mod outside;
 mod wakers;
@@ -25,8 +27,8 @@ use tokio::sync::{Notify, mpsc};
 
 use super::{Listen, Subscriptions};
 use crate::{
-    AnyNotification, Caller, Channel, CloseReason, Declares, Filter, Flow, Handles, Kinds, Limits,
-    ListenRequest, Rejection, RequestId, ResourcesUpdated, SubscriptionHandle, SubscriptionHandler,
+    AnyNotification, Caller, Channel, CloseReason, Declares, Filter, Flow, Handles, Inbox, Kinds, Limits,
+    ListenRequest, Missed, Rejection, RequestId, ResourcesUpdated, SubscriptionHandle, SubscriptionHandler,
     ToolsListChanged, builder::Builder, frame::Framing, protocol::filter::RequestedFilter,
     registry::EventStream,
 };
@@ -66,7 +68,16 @@ enum Decide {
     GiveAndReject(mpsc::UnboundedSender<SubscriptionHandle>),
     /// Ends after this time.
     Expire(Duration),
+    /// Puts something into the inbox, and then narrows.
+    Fill(Fill),
+    /// Accepts; what was missed later goes here.
+    Lag(Lag),
 }
+
+type Fill = Box<dyn Fn(&Inbox<Probe>) + Send + Sync>;
+
+/// What `handle_lagged` does, told what was missed: whether tools changed, and which resources.
+type Lag = Box<dyn Fn(bool, Vec<&str>, &mut Channel<'_, AnyNotification>) -> Flow + Send + Sync>;
 
 struct Bomb;
 impl Drop for Bomb {
@@ -101,9 +112,14 @@ impl SubscriptionHandler for Probe {
         &self,
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        inbox: &Inbox<Self>,
     ) -> Result<(), Rejection> {
         match &self.decide {
-            Decide::Accept => {}
+            Decide::Accept | Decide::Lag(_) => {}
+            Decide::Fill(fill) => {
+                fill(inbox);
+                filter.retain_resources(|uri| uri != "x:b");
+            }
             Decide::Narrow => filter.decline::<ToolsListChanged>(),
             Decide::Reject => return Err(Rejection::invalid("no")),
             Decide::Panic => panic!("in subscribe"),
@@ -155,6 +171,19 @@ impl SubscriptionHandler for Probe {
                 channel.resources_updated("x:never-asked");
             }
         }
+        Flow::Continue
+    }
+
+    async fn handle_lagged(
+        &self,
+        missed: &Missed<'_>,
+        channel: &mut Channel<'_, AnyNotification>,
+        (): &mut (),
+    ) -> Flow {
+        if let Decide::Lag(lag) = &self.decide {
+            return lag(missed.contains::<ToolsListChanged>(), missed.resources().collect(), channel);
+        }
+        channel.catch_up(missed);
         Flow::Continue
     }
 

@@ -1,5 +1,5 @@
 use mcp_sub::{
-    AnyNotification, CloseReason, Declares, Flow, Handles, IntoFlow, Kinds, ListenRequest, Rejection,
+    AnyNotification, CloseReason, Declares, Flow, Handles, Inbox, IntoFlow, Kinds, ListenRequest, Rejection,
     ResourcesUpdated, SubscriptionHandler, ToolsListChanged,
 };
 
@@ -34,7 +34,12 @@ impl SubscriptionHandler for Faulty {
         }
     }
 
-    async fn subscribe(&self, filter: &mut Filter<'_>, request: &ListenRequest) -> Result<Seen, Rejection> {
+    async fn subscribe(
+        &self,
+        filter: &mut Filter<'_>,
+        request: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<Seen, Rejection> {
         Self::subscribe(self, filter, request).await
     }
 

@@ -1,6 +1,6 @@
 use mcp_sub::{
-    AnyNotification, CloseReason, Declares, Flow, Handles, Kinds, ListenRequest, PromptsListChanged,
-    Rejection, ResourcesListChanged, ResourcesUpdated, SubscriptionHandler, ToolsListChanged,
+    AnyNotification, Caller, CloseReason, Declares, Flow, Handles, Inbox, Kinds, ListenRequest, Missed,
+    PromptsListChanged, Rejection, ResourcesListChanged, ResourcesUpdated, SubscriptionHandler, ToolsListChanged,
 };
 
 #[cfg(unix)]
@@ -47,8 +47,13 @@ impl<S: Store> SubscriptionHandler for Files<S> {
         &self,
         filter: &mut Filter<'_, Self>,
         request: &ListenRequest,
+        inbox: &Inbox<Self>,
     ) -> Result<Seen, Rejection> {
-        Self::subscribe(self, filter, request).await
+        Self::subscribe(self, filter, request, inbox).await
+    }
+
+    fn subscription_capabilities(&self, caller: &Caller) -> Option<Kinds> {
+        Some(Self::subscription_capabilities(self, caller))
     }
 
     async fn handle_event(&self, event: &FilesEvent, channel: &mut Channel<'_>, seen: &mut Seen) -> Flow {
@@ -64,6 +69,13 @@ impl<S: Store> SubscriptionHandler for Files<S> {
             FilesEvent::Linked(event) => return self.linked(event, channel, seen).await,
         }
         Flow::Continue
+    }
+
+    async fn handle_lagged(&self, missed: &Missed<'_>, channel: &mut Channel<'_>, seen: &mut Seen) -> Flow {
+        match Self::handle_lagged(self, missed, channel, seen).await {
+            Ok(()) => Flow::Continue,
+            Err(error) => Flow::fail(error),
+        }
     }
 
     async fn handle_close(&self, reason: CloseReason, seen: Seen) {

@@ -1,0 +1,25 @@
+//! A parameter that nobody could pass to `handle_lagged`.
+
+use mcp_sub::{Channel, Filter, Missed, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>) {
+        channel.resources_updated("file:///a");
+    }
+
+    async fn handle_lagged(&self, event: &Saved, missed: &Missed<'_>, channel: &mut Channel<'_>) {
+        let _ = event;
+        channel.catch_up(missed);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! An inbox where there is none.
+
+use mcp_sub::{Channel, Filter, Inbox, Rejection, subscription_handler};
+
+pub struct Files;
+pub struct Saved;
+
+#[subscription_handler]
+impl Files {
+    async fn subscribe(&self, _: &mut Filter<'_>) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, _: &Saved, channel: &mut Channel<'_>, inbox: &Inbox) {
+        channel.resources_updated("file:///a");
+        inbox.send(Saved);
+    }
+}
+
+fn main() {}
