@@ -10,6 +10,14 @@ use std::{
 
 use pin_project_lite::pin_project;
 
+/// Drops what is a user's. A panic in its destructor goes no further: a second one, while the first unwinds, would end the
+/// process.
+pub(crate) fn dropped<T>(value: T) {
+    if catch_unwind(AssertUnwindSafe(|| drop(value))).is_err() {
+        tracing::error!("a destructor of a user's panicked");
+    }
+}
+
 /// What a panic left behind.
 pub(crate) type Panic = Box<dyn Any + Send>;
 

@@ -106,6 +106,7 @@ mod registry;
 mod rejection;
 mod settings;
 mod source;
+mod stats;
 mod stream;
 mod subscription;
 mod subscriptions;
@@ -133,6 +134,7 @@ pub use missed::Missed;
 pub use protocol::id::RequestId;
 pub use registry::Shutdown;
 pub use rejection::Rejection;
+pub use stats::Stats;
 pub use subscriptions::Subscriptions;
 #[cfg(feature = "serve")]
 pub use transport::http::{Serve, SocketOptions, serve};

@@ -9,8 +9,9 @@ use crate::{
     filter::Honoured,
     frame::Frames,
     kind::KINDS,
-    pending::{Entry, Pending},
+    pending::{Added, Entry, Pending},
     protocol::id::RequestId,
+    stats::Counters,
     sync::lock,
     window::{OpenWindows, Windows},
 };
@@ -23,6 +24,7 @@ use crate::{
 pub(crate) struct Outbox {
     frames: Frames,
     honoured: Arc<Honoured>,
+    counters: Counters,
     state: Mutex<State>,
 }
 
@@ -61,7 +63,8 @@ impl Outbox {
     pub(crate) fn new(frames: Frames, honoured: Arc<Honoured>, windows: Windows) -> Self {
         let acknowledged = Some(frames.acknowledged(&honoured));
         let windows = windows.open(honoured.kinds());
-        Self { frames, honoured, state: Mutex::new(State { acknowledged, windows, ..State::default() }) }
+        let state = Mutex::new(State { acknowledged, windows, ..State::default() });
+        Self { frames, honoured, counters: Counters::default(), state }
     }
 
     pub(crate) fn id(&self) -> &RequestId {
@@ -70,6 +73,10 @@ impl Outbox {
 
     pub(crate) fn honoured(&self) -> &Honoured {
         &self.honoured
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     pub(crate) fn add_list(&self, index: usize) {
@@ -81,13 +88,21 @@ impl Outbox {
     }
 
     pub(crate) fn add_all(&self, missed: &Pending) {
-        self.add(|pending| pending.append(&self.honoured, missed));
-    }
-
-    fn add(&self, add: impl FnOnce(&mut Pending)) {
         let mut state = lock(&self.state);
         if matches!(state.ending, Ending::Open) {
-            add(&mut state.pending);
+            state.pending.append(&self.honoured, missed);
+        }
+    }
+
+    fn add(&self, add: impl FnOnce(&mut Pending) -> Added) {
+        let mut state = lock(&self.state);
+        if !matches!(state.ending, Ending::Open) {
+            return;
+        }
+        match add(&mut state.pending) {
+            Added::New => {}
+            Added::Merged => self.counters.merged.add(1),
+            Added::NotHonoured => self.counters.filtered.add(1),
         }
     }
 
@@ -113,7 +128,7 @@ impl Outbox {
         let mut state = lock(&self.state);
         let State { pending, windows, .. } = &mut *state;
         if let Some(windows) = windows {
-            windows.sort(pending, &self.honoured, Instant::now());
+            self.counters.merged.add(windows.sort(pending, &self.honoured, Instant::now()));
         }
         state.acknowledged.is_none() && state.pending.is_empty() && !matches!(state.ending, Ending::Waits(_))
     }
@@ -137,11 +152,12 @@ impl Outbox {
         if let Some(windows) = windows {
             let now = Instant::now();
             match last {
-                None => windows.sort(pending, &self.honoured, now),
+                None => self.counters.merged.add(windows.sort(pending, &self.honoured, now)),
                 Some(_) => windows.flush(pending, &self.honoured),
             }
             windows.begin(pending, now);
         }
+        self.counters.notifications.add(pending.len() as u64);
         let first = acknowledged.take();
         if first.is_none() && last.is_none() {
             if pending.is_empty() {

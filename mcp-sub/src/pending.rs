@@ -14,6 +14,15 @@ pub(crate) enum Entry {
     Uri(usize),
 }
 
+/// What became of what was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added {
+    New,
+    /// It waits already.
+    Merged,
+    NotHonoured,
+}
+
 /// A set of entries of one [`Honoured`], in the order in which they came. An entry that is there already merges.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -29,48 +38,63 @@ impl Pending {
     }
 
     /// Adds the list-changed kind at `index`, if it is honoured.
-    pub(crate) fn add_list(&mut self, honoured: &Honoured, index: usize) {
+    pub(crate) fn add_list(&mut self, honoured: &Honoured, index: usize) -> Added {
         let kind = Kinds::at(index);
-        if honoured.kinds().contains(kind) && !self.lists.contains(kind) {
-            self.lists = self.lists.union(kind);
-            self.order.push(Entry::List(index));
+        if !honoured.kinds().contains(kind) {
+            return Added::NotHonoured;
         }
+        if self.lists.contains(kind) {
+            return Added::Merged;
+        }
+        self.lists = self.lists.union(kind);
+        self.order.push(Entry::List(index));
+        Added::New
     }
 
     /// Adds `uri`, if it is honoured.
-    pub(crate) fn add_uri(&mut self, honoured: &Honoured, uri: &str) {
-        if let Some(position) = honoured.position(uri) {
-            self.add_position(honoured, position);
-        }
+    pub(crate) fn add_uri(&mut self, honoured: &Honoured, uri: &str) -> Added {
+        honoured.position(uri).map_or(Added::NotHonoured, |position| self.add_position(honoured, position))
     }
 
-    fn add_position(&mut self, honoured: &Honoured, position: usize) {
+    fn add_position(&mut self, honoured: &Honoured, position: usize) -> Added {
         if self.uris.is_empty() {
             self.uris = vec![false; honoured.uris().len()].into();
         }
-        if !std::mem::replace(&mut self.uris[position], true) {
-            self.order.push(Entry::Uri(position));
+        if std::mem::replace(&mut self.uris[position], true) {
+            return Added::Merged;
         }
+        self.order.push(Entry::Uri(position));
+        Added::New
     }
 
     /// Adds all that an event can have changed whose method declares `kinds` and that was published for `uri`.
     pub(crate) fn add_event(&mut self, honoured: &Honoured, kinds: Kinds, uri: Option<&str>) {
         for index in kinds.indices() {
-            match uri {
-                _ if Kinds::at(index) != Kinds::RESOURCES_UPDATED => self.add_list(honoured, index),
-                Some(uri) => self.add_uri(honoured, uri),
-                None => (0..honoured.uris().len()).for_each(|position| self.add_position(honoured, position)),
+            if Kinds::at(index) != Kinds::RESOURCES_UPDATED {
+                self.add_list(honoured, index);
+            } else if let Some(uri) = uri {
+                self.add_uri(honoured, uri);
+            } else {
+                for position in 0..honoured.uris().len() {
+                    self.add_position(honoured, position);
+                }
             }
         }
     }
 
     /// Adds the entries of `other`, a set of the same [`Honoured`].
     pub(crate) fn append(&mut self, honoured: &Honoured, other: &Self) {
-        other.entries().for_each(|entry| self.add(honoured, entry));
+        for entry in other.entries() {
+            self.add(honoured, entry);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
     }
 
     /// Adds an entry of the same [`Honoured`].
-    pub(crate) fn add(&mut self, honoured: &Honoured, entry: Entry) {
+    pub(crate) fn add(&mut self, honoured: &Honoured, entry: Entry) -> Added {
         match entry {
             Entry::List(index) => self.add_list(honoured, index),
             Entry::Uri(position) => self.add_position(honoured, position),
@@ -80,9 +104,11 @@ impl Pending {
     /// The same set after `from` was narrowed to `to`.
     pub(crate) fn narrowed(mut self, from: &Honoured, to: &Honoured) -> Self {
         let mut left = Self::default();
-        self.drain(|entry| match entry {
-            Entry::List(index) => left.add_list(to, index),
-            Entry::Uri(position) => left.add_uri(to, &from.uris()[position]),
+        self.drain(|entry| {
+            match entry {
+                Entry::List(index) => left.add_list(to, index),
+                Entry::Uri(position) => left.add_uri(to, &from.uris()[position]),
+            };
         });
         left
     }

@@ -190,6 +190,11 @@ impl Rejection {
         &self.parts.headers
     }
 
+    /// The limit that it is about, if it is about one.
+    pub(crate) fn limit(&self) -> Option<&str> {
+        self.data()?.get("limit")?.as_str()
+    }
+
     pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, Error) {
         let Parts { status, error, headers } = *self.parts;
         (status, headers, error)

@@ -3,12 +3,13 @@
 use std::{
     collections::VecDeque,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Poll},
 };
 
 use futures_core::Stream;
+
+use crate::caught::dropped;
 
 /// One stream. To poll it and to drop it is to run foreign code: neither is done under a lock.
 pub(crate) struct Source<T> {
@@ -33,11 +34,7 @@ impl<T> Source<T> {
 
 impl<T> Drop for Source<T> {
     fn drop(&mut self) {
-        let stream = self.stream.take();
-        // Each on its own: a second panic while the first one unwinds would end the process.
-        if catch_unwind(AssertUnwindSafe(|| drop(stream))).is_err() {
-            tracing::error!("a source of events panicked while it was dropped");
-        }
+        dropped(self.stream.take());
     }
 }
 

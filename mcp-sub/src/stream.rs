@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use crate::ending::CloseReason;
+use crate::{ending::CloseReason, stats::Counts};
 
 /// An open stream, whatever its handler.
 pub(crate) trait Stream: Send + Sync {
@@ -22,6 +22,9 @@ pub(crate) trait Stream: Send + Sync {
 
     /// Whether the last frame was taken.
     fn is_finished(&self) -> bool;
+
+    /// What it has counted so far.
+    fn counts(&self) -> Counts;
 
     fn progress(&self) -> Progress;
 }

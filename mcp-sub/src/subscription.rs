@@ -26,6 +26,7 @@ use crate::{
     outbox::{Outbox, Taken},
     registry::{Closer, Permit},
     source::{Said, Sources},
+    stats::Counts,
     stream::{Progress, Stream},
     sync::{lock, wake},
     window::{Timer, Windows},
@@ -187,6 +188,10 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
         self.shared.outbox.is_finished()
     }
 
+    fn counts(&self) -> Counts {
+        self.shared.outbox.counters().counts()
+    }
+
     fn progress(&self) -> Progress {
         let (polls, sent) = {
             let task = lock(&self.task);
@@ -244,10 +249,15 @@ async fn serve<H: SubscriptionHandler>(
                 Next::Event(published)
                     if !outbox.honoured().concerned(published.kinds, published.uri.as_deref()) =>
                 {
+                    outbox.counters().filtered.add(1);
                     Flow::Continue
                 }
-                Next::Event(published) => handler.handle_event(&published.event, &mut channel, state).await,
+                Next::Event(published) => {
+                    outbox.counters().events.add(1);
+                    handler.handle_event(&published.event, &mut channel, state).await
+                }
                 Next::CatchUp(missed) => {
+                    outbox.counters().catch_ups.add(1);
                     handler.handle_lagged(&Missed::new(missed, outbox.honoured()), &mut channel, state).await
                 }
                 Next::End(reason) => return reason.clone(),
@@ -314,11 +324,11 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
             _ => tracing::debug!(%id, %reason, ?open, "subscription ended"),
         }
-        self.registration.slot().close();
-        self.permit.handle().close(Some(reason.clone()));
+        self.permit.close(reason.clone());
         if let Some(state) = self.state.take() {
             let handler = self.handler.clone();
             self.closer.spawn(async move { handler.handle_close(reason, state).await });
         }
+        self.registration.slot().close();
     }
 }

@@ -25,6 +25,7 @@ use crate::{
     registry::{Closer, EventStream, Permit, Registry, Shutdown, subscribe_timed_out},
     rejection::Rejection,
     settings::Settings,
+    stats::Stats,
     subscription::{Accepted, Subscription},
 };
 
@@ -132,6 +133,12 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         self.inner.registry.open_streams()
     }
 
+    /// What this server has done since it was built. It costs a moment for each open stream.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.inner.registry.stats()
+    }
+
     /// Ends all subscriptions of one [principal](crate::Builder::principal), those included whose `subscribe` still runs: when
     /// its rights are taken away. Returns how many.
     ///
@@ -172,6 +179,13 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// If the future is dropped, new listens stay refused and open streams still get their result, but none is cut.
     pub async fn shutdown(&self, budget: Duration) -> Shutdown {
         self.inner.registry.shutdown(budget).await
+    }
+
+    /// A request was refused: if that was at a limit, it is counted.
+    pub(crate) fn refused(&self, rejection: &Rejection) {
+        if let Some(limit) = rejection.limit() {
+            self.inner.registry.refused(limit);
+        }
     }
 
     pub(crate) fn settings(&self) -> &Arc<Settings> {
@@ -219,7 +233,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let inbox = Inbox::new(registration.slot());
         let subscribe = subscribe(&**handler, &mut filter, &request, &inbox);
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
-        let (state, expiry) = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())??;
+        let decided = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())?;
+        let (state, expiry) = decided.inspect_err(|_| registry.rejected())?;
         // It can only have shrunk: if as much is left, all is.
         let unchanged = filter.kinds == offered.kinds() && filter.uris.len() == offered.uris().len();
         let honoured = if unchanged {

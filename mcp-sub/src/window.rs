@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::{
     filter::Honoured,
     kind::{KINDS, Kinds},
-    pending::{Entry, Pending},
+    pending::{Added, Entry, Pending},
     sync::lock,
 };
 
@@ -62,12 +62,13 @@ pub(crate) struct OpenWindows {
 
 impl OpenWindows {
     /// Leaves in `waiting` what is due: holds what came inside its window, and puts back what has waited for the end of
-    /// one.
-    pub(crate) fn sort(&mut self, waiting: &mut Pending, honoured: &Honoured, now: Instant) {
+    /// one. Returns how many of these merged.
+    pub(crate) fn sort(&mut self, waiting: &mut Pending, honoured: &Honoured, now: Instant) -> u64 {
         let Self { ends, held, .. } = self;
+        let mut merged = 0;
         waiting.retain(|entry| match ends.get(&entry) {
             Some(&end) if now < end => {
-                held.insert((end, entry));
+                merged += u64::from(!held.insert((end, entry)));
                 false
             }
             _ => true,
@@ -76,8 +77,9 @@ impl OpenWindows {
             && end <= now
         {
             held.pop_first();
-            waiting.add(honoured, entry);
+            merged += u64::from(waiting.add(honoured, entry) == Added::Merged);
         }
+        merged
     }
 
     /// Holds nothing any more: all of it is due.

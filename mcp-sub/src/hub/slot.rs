@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    caught::dropped,
     ending::CloseReason,
     filter::Honoured,
     handle::End,
@@ -171,9 +172,9 @@ impl<E> Slot<E> {
             state.ending.get_or_insert(CloseReason::Completed);
             (std::mem::take(&mut state.events), std::mem::take(&mut state.attached))
         };
-        // The last one to hold an event runs its destructor, which is a user's, as are those of sources.
         drop(attached);
-        drop(events);
+        // The last one to hold an event runs its destructor.
+        events.into_iter().for_each(dropped);
     }
 
     /// Whether something waits here to be taken.

@@ -102,7 +102,6 @@ fn unavailable(limit: &str, message: String) -> Rejection {
 
 fn at_limit(status: StatusCode, limit: &str, message: String) -> Rejection {
     let error = Error::at_limit(limit, message);
-    tracing::warn!(limit, "listen refused");
     Rejection::from_error(status, error).with_header(RETRY_AFTER, HeaderValue::from_static("5"))
 }
 
@@ -124,6 +123,12 @@ impl Permit {
 
     pub(crate) fn handle(&self) -> &SubscriptionHandle {
         &self.handle
+    }
+
+    /// Its subscription was accepted, and has ended.
+    pub(crate) fn close(&self, reason: CloseReason) {
+        lock(&self.registry.state).totals.closed(reason.name());
+        self.handle.close(Some(reason));
     }
 }
 

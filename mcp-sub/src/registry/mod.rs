@@ -22,6 +22,7 @@ pub(crate) use self::{
 use crate::{
     ending::CloseReason,
     limits::Limits,
+    stats::{Stats, Totals},
     stream::{Progress, Stream},
     sync::lock,
 };
@@ -49,6 +50,7 @@ struct State {
     streams: HashMap<u64, Watched>,
     deadlines: BTreeSet<(Instant, u64)>,
     shutdown: Option<Shutdown>,
+    totals: Totals,
     /// The budget of a shutdown is over: what opens is cut at once.
     cut: bool,
     /// Calls of `shutdown` whose streams are not in the outcome yet.
@@ -90,6 +92,7 @@ impl Registry {
         let watched = Watched { stream: stream.clone(), deadline, progress: stream.progress(), since: now };
         let (shutdown, cut, first) = {
             let mut state = lock(&self.state);
+            state.totals.opened += 1;
             let cut = state.cut;
             if let Some(shutdown) = state.shutdown.as_mut().filter(|_| cut) {
                 shutdown.cut += 1;
@@ -109,6 +112,28 @@ impl Registry {
             self.sooner.notify_one();
         }
         EventStream { key, stream, registry: self.clone() }
+    }
+}
+
+impl Registry {
+    pub(crate) fn stats(&self) -> Stats {
+        let state = lock(&self.state);
+        let mut counts = state.totals.streams;
+        for watched in state.streams.values() {
+            counts += watched.stream.counts();
+        }
+        state.totals.stats(state.admitted.len(), counts)
+    }
+
+    /// Something was refused at the limit of this name.
+    pub(crate) fn refused(&self, limit: &str) {
+        lock(&self.state).totals.refused(limit);
+        tracing::warn!(limit, "refused at a limit");
+    }
+
+    /// `subscribe` refused.
+    pub(crate) fn rejected(&self) {
+        lock(&self.state).totals.rejected += 1;
     }
 }
 

@@ -32,7 +32,9 @@ impl Drop for EventStream {
         // After its own ending this changes nothing.
         self.stream.abort(CloseReason::Disconnected);
         {
+            let counts = self.stream.counts();
             let mut state = lock(&self.registry.state);
+            state.totals.streams += counts;
             if state.forget(self.key)
                 && self.stream.is_finished()
                 && let Some(shutdown) = &mut state.shutdown

@@ -108,3 +108,17 @@ async fn when_nobody_can_publish_any_more_streams_get_their_result() {
     assert_eq!(next(&stream).await.unwrap(), ["complete"]);
     assert_eq!(closed.recv().await, Some(CloseReason::Shutdown));
 }
+
+#[tokio::test]
+async fn promise_6_an_event_that_panics_when_it_is_dropped_costs_no_ending() {
+    let (server, mut closed) = server(Decide::Accept, |builder| builder);
+    let stream = open(&server).await;
+    assert_eq!(now(&stream).unwrap(), [ACK]);
+    server.publish(Event::Bomb(Bomb));
+    server.publish(Event::Bomb(Bomb));
+    // The stream is the last to hold them, and goes before it has taken them.
+    drop(stream);
+    assert_eq!(closed.recv().await, Some(CloseReason::Disconnected));
+    assert_eq!(server.open_streams(), 0);
+    assert_eq!(now(&open(&server).await).unwrap(), [ACK]);
+}

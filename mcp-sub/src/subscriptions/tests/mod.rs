@@ -2,6 +2,7 @@
 
 mod callers;
 mod changes;
+mod counts;
 mod endings;
 mod inbox;
 mod lagged;
@@ -45,6 +46,8 @@ enum Event {
     Hang,
     /// Sends what was never declared.
     Lie,
+    /// Panics when it is dropped.
+    Bomb(Bomb),
     /// Holds its thread until it is told to go on.
     Block(Mutex<std_mpsc::Receiver<()>>),
 }
@@ -163,6 +166,7 @@ impl SubscriptionHandler for Probe {
             Event::Stop => return Flow::stop("enough"),
             Event::Fail => return Flow::Fail("it broke".into()),
             Event::Panic => panic!("in a method"),
+            Event::Bomb(_) => {}
             Event::Hang => std::future::pending().await,
             Event::Block(go_on) => go_on.lock().unwrap().recv().unwrap(),
             Event::Lie => {

@@ -79,9 +79,10 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let subscriptions = self.subscriptions.clone();
-        Box::pin(
-            async move { Ok(serve(&subscriptions, request).await.unwrap_or_else(Refusal::into_response)) },
-        )
+        Box::pin(async move {
+            let answered = serve(&subscriptions, request).await;
+            Ok(answered.unwrap_or_else(|refusal| refusal.into_response(&subscriptions)))
+        })
     }
 }
 

@@ -9,8 +9,10 @@ use serde_json::Value;
 
 use super::body::Body;
 use crate::{
+    handler::SubscriptionHandler,
     protocol::{error::Error, id::RequestId, message, request::Malformed},
     rejection::Rejection,
+    subscriptions::Subscriptions,
 };
 
 /// Why a request is refused, and its id where that could be read.
@@ -40,7 +42,12 @@ impl Refusal {
         Self::new(None, rejection.with_header(ALLOW, HeaderValue::from_static("POST")))
     }
 
-    pub(super) fn into_response<B>(self) -> Response<Body<B>> {
+    /// The answer. What was refused at a limit is counted.
+    pub(super) fn into_response<H: SubscriptionHandler, B>(
+        self,
+        subscriptions: &Subscriptions<H>,
+    ) -> Response<Body<B>> {
+        subscriptions.refused(&self.rejection);
         let (status, headers, error) = self.rejection.into_parts();
         tracing::debug!(%status, code = error.code, message = error.message, "request refused");
         let mut out = BytesMut::new();

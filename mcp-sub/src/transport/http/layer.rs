@@ -115,7 +115,7 @@ where
         let inner = Inner { service: self.inner.clone(), warned: self.warned.clone() };
         Box::pin(async move {
             match serve(&subscriptions, inner, request).await {
-                Err(Stop::Refused(refusal)) => Ok(refusal.into_response()),
+                Err(Stop::Refused(refusal)) => Ok(refusal.into_response(&subscriptions)),
                 Err(Stop::Failed(error)) => Err(error),
                 Ok(response) => Ok(response),
             }
