@@ -104,8 +104,11 @@ mod pending;
 mod protocol;
 mod registry;
 mod rejection;
+#[cfg(feature = "metrics")]
+mod report;
 mod settings;
 mod source;
+mod span;
 mod stats;
 mod stream;
 mod subscription;

@@ -13,6 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use tracing::{Instrument, Span};
 
 use crate::{
     caught::{Caught, Panic},
@@ -26,6 +27,7 @@ use crate::{
     outbox::{Outbox, Taken},
     registry::{Closer, Permit},
     source::{Said, Sources},
+    span,
     stats::Counts,
     stream::{Progress, Stream},
     sync::{lock, wake},
@@ -44,6 +46,7 @@ pub(crate) struct Accepted<H: SubscriptionHandler> {
     /// Whether a stream that honours nothing stays open.
     pub(crate) hold_empty: bool,
     pub(crate) windows: Windows,
+    pub(crate) span: Span,
 }
 
 pub(crate) struct Subscription<E> {
@@ -91,9 +94,20 @@ enum Run {
 impl<E: Send + Sync + 'static> Subscription<E> {
     /// The stream, with its acknowledgement waiting.
     pub(crate) fn start<H: SubscriptionHandler<Event = E>>(accepted: Accepted<H>) -> Arc<Self> {
-        let Accepted { handler, state, frames, honoured, registration, permit, closer, hold_empty, windows } =
-            accepted;
-        tracing::debug!(id = %frames.id, kinds = ?honoured.kinds(), uris = honoured.uris().len(), "subscription opened");
+        let Accepted {
+            handler,
+            state,
+            frames,
+            honoured,
+            registration,
+            permit,
+            closer,
+            hold_empty,
+            windows,
+            span,
+        } = accepted;
+        span::accepted(&span, &honoured);
+        span.in_scope(|| tracing::debug!("subscription opened"));
         let complete = honoured.is_empty() && !hold_empty;
         let shared =
             Arc::new(Shared { outbox: Outbox::new(frames, honoured, windows), ended: Mutex::new(None) });
@@ -109,8 +123,9 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             opened: Instant::now(),
             registration,
             permit,
+            span: span.clone(),
         };
-        let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone()))));
+        let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone())).instrument(span)));
         let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
         Arc::new(Self { shared, slot, task, timer: Timer::default() })
     }
@@ -309,6 +324,7 @@ struct Guard<H: SubscriptionHandler> {
     opened: Instant,
     registration: Registration<H::Event>,
     permit: Permit,
+    span: Span,
 }
 
 impl<H: SubscriptionHandler> Drop for Guard<H> {
@@ -316,18 +332,21 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
         // Whoever took the future and dropped it has said why; the runtime, if it did so, has not.
         self.shared.end(CloseReason::Disconnected);
         let reason = lock(&self.shared.ended).clone().unwrap_or(CloseReason::Disconnected);
+        span::ended(&self.span, &reason, self.shared.outbox.counters().counts());
+        // With the id, since who logs no more than warnings has no spans either.
         let (id, open) = (self.shared.outbox.id(), self.opened.elapsed());
-        match &reason {
+        self.span.in_scope(|| match &reason {
             CloseReason::Failed(_) | CloseReason::Panicked => {
                 tracing::error!(%id, %reason, ?open, "subscription failed");
             }
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
-            _ => tracing::debug!(%id, %reason, ?open, "subscription ended"),
-        }
+            _ => tracing::debug!(%reason, ?open, "subscription ended"),
+        });
         self.permit.close(reason.clone());
         if let Some(state) = self.state.take() {
             let handler = self.handler.clone();
-            self.closer.spawn(async move { handler.handle_close(reason, state).await });
+            let close = async move { handler.handle_close(reason, state).await };
+            self.closer.spawn(close.instrument(self.span.clone()));
         }
         self.registration.slot().close();
     }

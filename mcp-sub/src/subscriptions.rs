@@ -9,6 +9,7 @@ use std::{
 };
 
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::{
     caller::Caller,
@@ -25,6 +26,7 @@ use crate::{
     registry::{Closer, EventStream, Permit, Registry, Shutdown, subscribe_timed_out},
     rejection::Rejection,
     settings::Settings,
+    span,
     stats::Stats,
     subscription::{Accepted, Subscription},
 };
@@ -224,6 +226,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let Inner { handler, hub, settings, registry } = &*self.inner;
         let Admission { permit, closer } = admission;
         let Listen { id, caller, mut filter, framing } = listen;
+        let span = span::of(&id, &caller, permit.principal());
         filter.retain_kinds(H::DECLARED.intersection(allowed));
         let offered = Arc::new(Honoured::new(filter.clone()));
         // Before `subscribe`, so that nothing is lost that is published meanwhile.
@@ -231,7 +234,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         permit.handle().opened(registration.slot());
         let request = ListenRequest::new(id, caller, permit.handle().clone());
         let inbox = Inbox::new(registration.slot());
-        let subscribe = subscribe(&**handler, &mut filter, &request, &inbox);
+        let subscribe = subscribe(&**handler, &mut filter, &request, &inbox).instrument(span.clone());
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
         let decided = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())?;
         let (state, expiry) = decided.inspect_err(|_| registry.rejected())?;
@@ -256,6 +259,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
             closer,
             hold_empty: settings.hold_empty,
             windows: settings.windows,
+            span,
         });
         Ok(registry.watch(key, stream, expiry))
     }

@@ -19,7 +19,10 @@ pub(super) struct Admitted {
 
 impl Registry {
     /// Admits one more stream, or says which limit forbids it.
+    ///
+    /// Called inside a tokio runtime.
     pub(crate) fn admit(self: &Arc<Self>, principal: Option<String>) -> Result<Permit, Rejection> {
+        self.start_sweeper();
         let mut state = lock(&self.state);
         if state.shutdown.is_some() {
             return Err(shutting_down());
@@ -39,8 +42,8 @@ impl Registry {
         }
         let (key, handle) = (state.next_key, SubscriptionHandle::new());
         state.next_key += 1;
-        state.admitted.insert(key, Admitted { principal, handle: handle.clone() });
-        Ok(Permit { registry: self.clone(), key, handle })
+        state.admitted.insert(key, Admitted { principal: principal.clone(), handle: handle.clone() });
+        Ok(Permit { registry: self.clone(), key, principal, handle })
     }
 
     /// Ends all streams of one principal in good order. Returns how many.
@@ -113,10 +116,15 @@ pub(crate) fn subscribe_timed_out() -> Rejection {
 pub(crate) struct Permit {
     registry: Arc<Registry>,
     pub(super) key: u64,
+    principal: Option<Arc<str>>,
     handle: SubscriptionHandle,
 }
 
 impl Permit {
+    pub(crate) fn principal(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
     pub(crate) fn key(&self) -> u64 {
         self.key
     }

@@ -39,6 +39,8 @@ pub(crate) struct Registry {
     sweeper: Mutex<Option<AbortHandle>>,
     /// Told when a deadline comes that is the first.
     sooner: Arc<Notify>,
+    #[cfg(feature = "metrics")]
+    report: Mutex<crate::report::Report>,
 }
 
 #[derive(Default)]
@@ -75,6 +77,8 @@ impl Registry {
             deciding: CancellationToken::new(),
             sweeper: Mutex::default(),
             sooner: Arc::default(),
+            #[cfg(feature = "metrics")]
+            report: Mutex::default(),
         })
     }
 
@@ -107,7 +111,6 @@ impl Registry {
         } else if shutdown {
             stream.end(CloseReason::Shutdown);
         }
-        self.start_sweeper();
         if first {
             self.sooner.notify_one();
         }

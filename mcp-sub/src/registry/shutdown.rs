@@ -49,7 +49,11 @@ impl Registry {
             state.cut = true;
             state.counting += 1;
             state.deadlines.clear();
-            std::mem::take(&mut state.streams)
+            let left = std::mem::take(&mut state.streams);
+            for watched in left.values() {
+                state.totals.streams += watched.stream.counts();
+            }
+            left
         };
         self.deciding.cancel();
         let (finished, cut): (Vec<_>, Vec<_>) =

@@ -34,12 +34,13 @@ impl Drop for EventStream {
         {
             let counts = self.stream.counts();
             let mut state = lock(&self.registry.state);
-            state.totals.streams += counts;
-            if state.forget(self.key)
-                && self.stream.is_finished()
-                && let Some(shutdown) = &mut state.shutdown
-            {
-                shutdown.completed += 1;
+            if state.forget(self.key) {
+                state.totals.streams += counts;
+                if self.stream.is_finished()
+                    && let Some(shutdown) = &mut state.shutdown
+                {
+                    shutdown.completed += 1;
+                }
             }
         }
         self.registry.changed.notify_waiters();

@@ -71,6 +71,15 @@ impl Registry {
         }
     }
 
+    /// Tells the recorder of the crate `metrics` what is new.
+    #[cfg(feature = "metrics")]
+    fn report(&self) {
+        // Out of its lock meanwhile: a recorder is foreign code.
+        let mut report = std::mem::take(&mut *lock(&self.report));
+        report.update(self.stats());
+        *lock(&self.report) = report;
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
         lock(&self.state).deadlines.first().map(|&(deadline, _)| deadline)
     }
@@ -78,6 +87,8 @@ impl Registry {
 
 impl Drop for Registry {
     fn drop(&mut self) {
+        #[cfg(feature = "metrics")]
+        self.report();
         if let Some(sweeper) = lock(&self.sweeper).as_ref() {
             sweeper.abort();
         }
@@ -95,6 +106,8 @@ async fn sweep(registry: Weak<Registry>, sooner: Arc<Notify>, write_timeout: Dur
         let _ = timeout_at(wake_at, sooner.notified()).await;
         let Some(registry) = registry.upgrade() else { return };
         registry.end_expired();
+        #[cfg(feature = "metrics")]
+        registry.report();
         if Instant::now() >= next_sweep {
             registry.end_stalled();
             next_sweep = Instant::now() + period;

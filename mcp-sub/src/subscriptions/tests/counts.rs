@@ -41,7 +41,49 @@ async fn each_thing_is_counted_once_where_it_happens() {
     drop(reading);
     assert!(closed.recv().await.is_some() && closed.recv().await.is_some());
     let closed = [("disconnected", 1), ("stopped", 1)].into();
-    assert_eq!(server.stats(), Stats { open: 0, closed, events: 8, ..expected }, "nothing goes with a stream");
+    assert_eq!(
+        server.stats(),
+        Stats { open: 0, closed, events: 8, ..expected },
+        "nothing goes with a stream"
+    );
+}
+
+#[cfg(feature = "metrics")]
+#[test]
+fn metrics_have_it_within_an_eighth_of_the_write_timeout_and_at_the_end() {
+    use metrics_util::debugging::{DebugValue, DebuggingRecorder};
+
+    let recorder = DebuggingRecorder::new();
+    let metrics = recorder.snapshotter();
+    // Since the last time.
+    let reported = || -> Vec<(String, DebugValue)> {
+        let snapshot = metrics.snapshot().into_vec().into_iter();
+        let named = snapshot.map(|(key, .., value)| (key.key().name().to_owned(), value));
+        named
+            .filter(|(name, _)| ["mcp_sub_open_streams", "mcp_sub_notifications_total"].contains(&&**name))
+            .collect()
+    };
+    let expected = |open: f64| {
+        let gauge = (String::from("mcp_sub_open_streams"), DebugValue::Gauge(open.into()));
+        [gauge, (String::from("mcp_sub_notifications_total"), DebugValue::Counter(1))]
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    metrics::with_local_recorder(&recorder, || {
+        runtime.block_on(async {
+            let (server, _closed) = server(Decide::Accept, |builder| builder);
+            let stream = open(&server).await;
+            assert_eq!(now(&stream).unwrap(), [ACK]);
+            server.publish(Event::Tools);
+            assert_eq!(now(&stream).unwrap(), [TOOLS]);
+            tokio::time::sleep(Limits::default().write_timeout / 8 + Duration::from_millis(1)).await;
+            assert_eq!(reported(), expected(1.0));
+            server.publish(Event::Tools);
+            assert_eq!(now(&stream).unwrap(), [TOOLS]);
+            drop((stream, server));
+            assert_eq!(reported(), expected(-1.0));
+        });
+    });
 }
 
 #[tokio::test]

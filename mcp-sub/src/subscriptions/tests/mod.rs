@@ -8,6 +8,7 @@ mod inbox;
 mod lagged;
 mod model;
 mod outside;
+mod spans;
 mod wakers;
 mod windows;
 
