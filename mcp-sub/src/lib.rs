@@ -53,6 +53,9 @@
 //! | an initial notification, and sources of one subscription's own | [`Inbox`] |
 //! | what a method may send, and how it ends a stream | [`Channel`], [`Flow`], [`CloseReason`] |
 //! | publishing and shutting down | [`Subscriptions`] |
+//! | who a stream belongs to, how long it lasts, how to end it | [`Caller`], [`Filter::set_expiry`], [`SubscriptionHandle`] |
+//! | a handler that is there already | [`ListChanges`] |
+//! | what was done so far | [`Stats`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`] |
 //! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
