@@ -29,13 +29,11 @@ pub(super) fn of_handler(context: &Context<'_>) -> TokenStream {
 
 /// Of the impl that has to do with the event of one. The future of an `async fn` holds a reference to it, and rustc
 /// reports there that it cannot be shared.
-pub(super) fn of_event(
-    context: &Context<'_>,
-    EventMethod { callee, event, .. }: &EventMethod,
-) -> TokenStream {
-    let private = &context.private;
+pub(super) fn of_event(context: &Context<'_>, method: &EventMethod) -> TokenStream {
+    let EventMethod { callee, event, .. } = method;
+    let (private, (named, _)) = (&context.private, event::named(context, method));
     let needed = if callee.is_async { quote!(#private::Owned) } else { quote!(#private::Shared) };
-    where_clause(context, [bound(event, event, &needed)])
+    where_clause(context, [bound(named, event, &needed)])
 }
 
 fn where_clause(context: &Context<'_>, bounds: impl IntoIterator<Item = TokenStream>) -> TokenStream {

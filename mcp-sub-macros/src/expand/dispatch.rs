@@ -210,7 +210,8 @@ fn close_item(context: &Context<'_>, Close { callee, arguments }: &Close) -> Tok
 fn handles_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
     let EventMethod { callee: Callee { ident, cfgs, .. }, event, .. } = method;
     let (krate, name, all) = (&context.krate, event::name(context), event::ty(context));
-    let header = context.header(&quote!(#krate::Handles<#event>));
+    let (named, alias) = event::named(context, method);
+    let header = context.header(&quote!(#krate::Handles<#named>));
     let item = Ends::of(event).item(
         header,
         &bounds::of_event(context, method),
@@ -221,7 +222,7 @@ fn handles_impl(context: &Context<'_>, method: &EventMethod) -> TokenStream {
             }
         },
     );
-    quote!(#(#cfgs)* #[automatically_derived] #item)
+    quote!(#alias #(#cfgs)* #[automatically_derived] #item)
 }
 
 fn event_call(context: &Context<'_>, method: &EventMethod) -> TokenStream {

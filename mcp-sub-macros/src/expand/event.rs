@@ -2,9 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 
 use super::Context;
-use crate::model::{Callee, EventMethod};
+use crate::{
+    model::{Callee, EventMethod},
+    spans::{Ends, respan},
+};
 
 /// The name of the enum: the user's choice, or one that no type in a signature has.
 pub(super) fn name(context: &Context<'_>) -> Ident {
@@ -15,6 +19,20 @@ pub(super) fn name(context: &Context<'_>) -> Ident {
 pub(super) fn ty(context: &Context<'_>) -> TokenStream {
     let (name, arguments) = (name(context), &context.generic_arguments);
     quote!(#name #arguments)
+}
+
+/// The event of one method, for the header of an impl: by an alias, and the alias. About a type that does not exist, rustc
+/// has other advice in a header than in the method's signature, and would say it twice. Parameters of a handler are not
+/// worth an alias of their own.
+pub(super) fn named(context: &Context<'_>, method: &EventMethod) -> (TokenStream, TokenStream) {
+    let EventMethod { callee: Callee { ident, cfgs, .. }, event, .. } = method;
+    if !context.generics.is_empty() {
+        return (event.to_token_stream(), TokenStream::new());
+    }
+    let (name, event) =
+        (format_ident!("__event_{}", ident.unraw()), context.without_self(event.to_token_stream()));
+    let alias = quote!(#(#cfgs)* type #name = #event;);
+    (respan(name.to_token_stream(), Ends::of(&method.event).first), alias)
 }
 
 /// A `match` on `__event`: for each method the pattern of its event, and the value.

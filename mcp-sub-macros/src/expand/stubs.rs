@@ -96,8 +96,10 @@ fn handles_impls(context: &Context<'_>, bounds: impl Fn(&EventMethod) -> TokenSt
     let impls = methods.iter().filter(is_first).map(|method| {
         let EventMethod { callee: Callee { cfgs, .. }, event, .. } = method;
         let (krate, all, bounds) = (&context.krate, event::ty(context), bounds(method));
-        let header = context.header(&quote!(#krate::Handles<#event>));
+        let (named, alias) = event::named(context, method);
+        let header = context.header(&quote!(#krate::Handles<#named>));
         quote! {
+            #alias
             #(#cfgs)*
             #[automatically_derived]
             #header #bounds {

@@ -121,10 +121,11 @@ const _: () = {
                 }
             }
         }
+        type __event_tool_installed = ToolInstalled;
         #[automatically_derived]
-        impl __mcp_sub::Handles<ToolInstalled> for __Handler
+        impl __mcp_sub::Handles<__event_tool_installed> for __Handler
         where
-            ToolInstalled: __mcp_sub::__private::Shared,
+            __event_tool_installed: __mcp_sub::__private::Shared,
         {
             type Events = FilesEvent;
             fn into_event(__event: ToolInstalled) -> FilesEvent {
@@ -163,8 +164,9 @@ const _: () = {
                 loop {}
             }
         }
+        type __event_tool_installed = ToolInstalled;
         #[automatically_derived]
-        impl __mcp_sub::Handles<ToolInstalled> for __Handler {
+        impl __mcp_sub::Handles<__event_tool_installed> for __Handler {
             type Events = FilesEvent;
             fn into_event(_: ToolInstalled) -> FilesEvent {
                 loop {}

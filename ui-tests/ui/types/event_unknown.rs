@@ -1,5 +1,4 @@
-//! An event of a type that does not exist. rustc looks for it in the signature and again in the impl for it, and has
-//! other advice there, so it says it twice.
+//! An event of a type that does not exist.
 
 use mcp_sub::{Channel, Filter, Rejection, subscription_handler};
 
