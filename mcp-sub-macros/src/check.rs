@@ -28,6 +28,12 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
         let text = "takes what was missed, but only `handle_lagged` is called with it";
         errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_lagged`?"));
     }
+    if handler.capabilities.is_empty()
+        && let Some(ident) = who_takes(handler, Ours::Caller)
+    {
+        let text = "says what a caller may be told of, but only `subscription_capabilities` is asked";
+        errors.at(ident, format_args!("`{ident}` {text}; did you mean `subscription_capabilities`?"));
+    }
     one_method_for_each_event(errors, handler);
     // A method that was reported may be missing from the model.
     let is_silent = handler.methods.is_empty() && !handler.helpers.iter().any(|helper| helper.declares);

@@ -45,6 +45,8 @@ pub(crate) enum Ours {
     Filter,
     Missed,
     CloseReason,
+    /// And returns `Kinds`.
+    Caller,
 }
 
 /// What generated code needs in order to call a method.

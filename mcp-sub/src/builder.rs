@@ -156,6 +156,10 @@ impl<H: SubscriptionHandler> Builder<H> {
 
     /// The server, ready to be served.
     pub fn build(self) -> Subscriptions<H> {
+        let Settings { principal, limits, .. } = &self.settings;
+        if limits.streams_per_principal.is_some() && principal.is_none() {
+            tracing::warn!("`streams_per_principal` limits nobody: `principal` does not say who a caller is");
+        }
         Subscriptions::new(self.handler, self.hub, self.settings)
     }
 }

@@ -156,7 +156,8 @@ impl<H> Filter<'_, H> {
     }
 
     /// Ends the subscription at `expiry`, as [`CloseReason::Expired`](crate::CloseReason::Expired): when the credentials of
-    /// its caller expire. Of several, the earliest stands.
+    /// its caller expire. Of several, the earliest stands. From then on nothing is told, not even what was published
+    /// before and not taken yet. A time that is over already leaves the acknowledgement, and the error.
     ///
     /// ```
     /// # use std::time::{Duration, Instant, SystemTime};

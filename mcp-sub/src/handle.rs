@@ -45,12 +45,14 @@ impl SubscriptionHandle {
     /// then the client gets the graceful result. [`handle_close`](crate::SubscriptionHandler::handle_close) gets
     /// [`CloseReason::Stopped`] with this reason. While `subscribe` runs, the stream ends after its acknowledgement.
     ///
-    /// The first reason stands. After the end it does nothing.
+    /// The first reason stands. After the end it does nothing. A client that does not read gets no result either: its
+    /// stream ends after [`Limits::write_timeout`](crate::Limits::write_timeout), as stalled.
     pub fn end(&self, reason: impl Into<Cow<'static, str>>) {
         self.end_for(CloseReason::Stopped(reason.into()));
     }
 
-    /// Waits until the subscription has ended, and tells why. `None`: it never opened.
+    /// Waits until the subscription has ended, and tells why. `None`: it never opened. It does not wait for
+    /// [`handle_close`](crate::SubscriptionHandler::handle_close).
     ///
     /// # Cancel safety
     ///

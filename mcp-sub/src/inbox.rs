@@ -20,7 +20,7 @@ use crate::{
 /// The mailbox of one subscription, lent to [`subscribe`](SubscriptionHandler::subscribe): what comes in here is an event
 /// of this subscription alone.
 ///
-/// Clone it to keep it, in the subscription's state or in a task of your own. It keeps alive neither the handler nor
+/// Clone it to keep it, in the subscription's state, as `Inbox<Tools>`, or in a task of your own. It keeps alive neither the handler nor
 /// the stream, and once the subscription has ended, every call does nothing and returns `false`. From any thread; no
 /// call waits.
 ///
@@ -80,7 +80,7 @@ impl<H: SubscriptionHandler> Inbox<H> {
 
     /// Gives the subscription an event, as if it had been [published](crate::Subscriptions::publish) and nobody else had
     /// subscribed. Returns whether it was taken in: not where the subscription has ended, or honours no kind which the
-    /// event's method declares.
+    /// event's method declares. While `subscribe` runs, what it takes away makes no difference yet.
     ///
     /// In [`subscribe`](SubscriptionHandler::subscribe) this makes an initial notification: the event is handled after the
     /// acknowledgement, if what it is about is left in the filter then.
@@ -97,6 +97,32 @@ impl<H: SubscriptionHandler> Inbox<H> {
     /// is the only one that is told of.
     pub fn send_for<Ev: HandledBy<H>>(&self, uri: impl AsRef<str>, event: Ev) -> bool {
         self.offer(event.into_event(), Some(uri.as_ref()))
+    }
+
+    /// Says that events of this subscription were lost before they came here, as those of a `tokio` broadcast channel whose
+    /// receiver lags. Returns whether it was taken in: not where the subscription has ended.
+    ///
+    /// Then all that the subscription honours can have changed: the client is told so, once, after what waits already, or
+    /// [`handle_lagged`](SubscriptionHandler::handle_lagged) decides.
+    ///
+    /// ```
+    /// use mcp_sub::{HandledBy, Inbox, SubscriptionHandler};
+    /// use tokio::sync::broadcast::{Receiver, error::RecvError};
+    ///
+    /// /// A task of your own: end it in `handle_close`.
+    /// async fn forward<H: SubscriptionHandler, Ev: HandledBy<H> + Clone>(mut from: Receiver<Ev>, inbox: Inbox<H>) {
+    ///     loop {
+    ///         match from.recv().await {
+    ///             Ok(event) => inbox.send(event),
+    ///             Err(RecvError::Lagged(_)) => inbox.lagged(),
+    ///             Err(RecvError::Closed) => return,
+    ///         };
+    ///     }
+    /// }
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "as with `send`, the answer is not what it is for")]
+    pub fn lagged(&self) -> bool {
+        self.slot.upgrade().is_some_and(|slot| slot.slot().lag())
     }
 
     /// Lets `stream` feed the subscription with events. Returns whether it was taken in: not where the subscription has

@@ -54,6 +54,9 @@
 //! | what a method may send, and how it ends a stream | [`Channel`], [`Flow`], [`CloseReason`] |
 //! | publishing and shutting down | [`Subscriptions`] |
 //! | who a stream belongs to, how long it lasts, how to end it | [`Caller`], [`Filter::set_expiry`], [`SubscriptionHandle`] |
+//! | what each caller may be told of | [`SubscriptionHandler::subscription_capabilities`] |
+//! | rights that are checked per event | [`SubscriptionHandler::handle_lagged`] |
+//! | storms | [`Builder::coalesce`] |
 //! | a handler that is there already | [`ListChanges`] |
 //! | what was done so far | [`Stats`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |

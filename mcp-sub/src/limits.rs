@@ -40,8 +40,8 @@ pub struct Limits {
     /// How long frames may wait for a client that takes none. Default: 60 s. Above it the stream ends, as
     /// [`Stalled`](crate::CloseReason::Stalled).
     pub write_timeout: Duration,
-    /// How long a stream may be open. Default: no limit. Then it ends, as [`Expired`](crate::CloseReason::Expired); its
-    /// client listens again.
+    /// How long a stream may be open. Default: no limit. Then it ends, as [`Expired`](crate::CloseReason::Expired), without
+    /// what it has not been told yet; its client listens again, and lists again.
     pub lifetime: Option<Duration>,
     /// How long a server that was told to stop gives its streams and connections to end. Default: 10 s. Above it they
     /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`); who serves otherwise gives one to
@@ -77,8 +77,8 @@ impl Limits {
 
     /// Sets [`streams_per_principal`](Self::streams_per_principal).
     #[must_use]
-    pub fn with_streams_per_principal(mut self, streams: usize) -> Self {
-        self.streams_per_principal = Some(streams);
+    pub fn with_streams_per_principal(mut self, streams: impl Into<Option<usize>>) -> Self {
+        self.streams_per_principal = streams.into();
         self
     }
 
@@ -133,8 +133,8 @@ impl Limits {
 
     /// Sets [`lifetime`](Self::lifetime).
     #[must_use]
-    pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetime = Some(lifetime);
+    pub fn with_lifetime(mut self, lifetime: impl Into<Option<Duration>>) -> Self {
+        self.lifetime = lifetime.into();
         self
     }
 

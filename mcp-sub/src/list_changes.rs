@@ -29,6 +29,9 @@ use crate::{
 /// Subscriptions::builder(ListChanges::new().prompts()).build().publish(ToolsListChanged);
 /// ```
 ///
+/// Over a server that exists, that one has to advertise the families: a list that the client cannot ask for does not change.
+/// With `rmcp` that is `enable_tools()` and so on in its capabilities.
+///
 /// Who may not listen is for authentication in front of the server to say. Where more is to be decided, write a handler
 /// with [`#[subscription_handler]`](macro@crate::subscription_handler).
 #[derive(Clone, Copy, Debug, Default)]

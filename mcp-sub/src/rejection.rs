@@ -57,6 +57,8 @@ struct Parts {
     status: StatusCode,
     error: Error,
     headers: HeaderMap,
+    /// Whether a handler made it: what it says then is its own.
+    of_handler: bool,
 }
 
 impl Rejection {
@@ -65,7 +67,7 @@ impl Rejection {
     }
 
     pub(crate) fn from_error(status: StatusCode, error: Error) -> Self {
-        Self { parts: Box::new(Parts { status, error, headers: HeaderMap::new() }) }
+        Self { parts: Box::new(Parts { status, error, headers: HeaderMap::new(), of_handler: false }) }
     }
 
     /// Something went wrong on the server: `-32603`, HTTP 500. The error goes to the log; the client is not told.
@@ -190,13 +192,22 @@ impl Rejection {
         &self.parts.headers
     }
 
-    /// The limit that it is about, if it is about one.
+    /// The same, from a handler.
+    pub(crate) fn of_handler(mut self) -> Self {
+        self.parts.of_handler = true;
+        self
+    }
+
+    /// The limit of ours that it is about, if it is about one.
     pub(crate) fn limit(&self) -> Option<&str> {
+        if self.parts.of_handler {
+            return None;
+        }
         self.data()?.get("limit")?.as_str()
     }
 
     pub(crate) fn into_parts(self) -> (StatusCode, HeaderMap, Error) {
-        let Parts { status, error, headers } = *self.parts;
+        let Parts { status, error, headers, .. } = *self.parts;
         (status, headers, error)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::{
     fmt,
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{BuildHasher, RandomState},
+    sync::LazyLock,
 };
 
 use tracing::{Span, field};
@@ -11,15 +12,16 @@ use crate::{caller::Caller, ending::CloseReason, filter::Honoured, protocol::id:
 
 /// Begins with the decision and ends when `handle_close` has returned. All that a handler's methods log is inside.
 ///
-/// What is known later is recorded then. The principal is told by a hash, so that logs can be put together and do not say
-/// who it is.
+/// What is known later is recorded then. The principal is told by a hash with a key of this process, so that its streams can
+/// be put together in a log which does not say who it is.
 ///
 /// Specification: [Overview, `_meta`][spec], for `traceparent`.
 ///
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
-pub(crate) fn of(id: &RequestId, caller: &Caller, principal: Option<&str>) -> Span {
+pub(crate) fn of(stream: u64, id: &RequestId, caller: &Caller, principal: Option<&str>) -> Span {
     tracing::info_span!(
         "subscription",
+        stream,
         %id,
         principal = principal.map(|principal| field::display(Hashed(principal))),
         traceparent = traceparent(caller),
@@ -55,9 +57,8 @@ struct Hashed<'a>(&'a str);
 
 impl fmt::Display for Hashed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut hasher = DefaultHasher::new();
-        self.0.hash(&mut hasher);
-        write!(f, "{:016x}", hasher.finish())
+        static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        write!(f, "{:016x}", KEY.hash_one(self.0))
     }
 }
 

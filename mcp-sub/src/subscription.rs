@@ -340,7 +340,7 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
                 tracing::error!(%id, %reason, ?open, "subscription failed");
             }
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
-            _ => tracing::debug!(%reason, ?open, "subscription ended"),
+            _ => tracing::info!(%reason, ?open, "subscription ended"),
         });
         self.permit.close(reason.clone());
         if let Some(state) = self.state.take() {

@@ -146,6 +146,11 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     ///
     /// Each ends as by [`SubscriptionHandle::end`](crate::SubscriptionHandle::end): what was published before is told, then
     /// the client gets the graceful result. It may listen again: `subscribe` decides.
+    ///
+    /// A listen that is on its way has perhaps been authenticated and not been admitted yet, and is not among them. So
+    /// change the rights first, then call this, and let `subscribe` and `subscription_capabilities` look the rights up
+    /// where they are changed, by the name of the principal: not take them from what authentication put into the
+    /// request.
     pub fn end_all(&self, principal: &str, reason: impl Into<Cow<'static, str>>) -> usize {
         self.inner.registry.end_all(principal, &CloseReason::Stopped(reason.into()))
     }
@@ -226,7 +231,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let Inner { handler, hub, settings, registry } = &*self.inner;
         let Admission { permit, closer } = admission;
         let Listen { id, caller, mut filter, framing } = listen;
-        let span = span::of(&id, &caller, permit.principal());
+        let span = span::of(permit.key(), &id, &caller, permit.principal());
         filter.retain_kinds(H::DECLARED.intersection(allowed));
         let offered = Arc::new(Honoured::new(filter.clone()));
         // Before `subscribe`, so that nothing is lost that is published meanwhile.
@@ -237,7 +242,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let subscribe = subscribe(&**handler, &mut filter, &request, &inbox).instrument(span.clone());
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);
         let decided = registry.decide(subscribe).await?.map_err(|_| subscribe_timed_out())?;
-        let (state, expiry) = decided.inspect_err(|_| registry.rejected())?;
+        let (state, expiry) = decided.inspect_err(|_| registry.rejected()).map_err(Rejection::of_handler)?;
         // It can only have shrunk: if as much is left, all is.
         let unchanged = filter.kinds == offered.kinds() && filter.uris.len() == offered.uris().len();
         let honoured = if unchanged {

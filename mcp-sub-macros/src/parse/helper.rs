@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, FnArg, Signature, Type};
+use syn::{Attribute, FnArg, ReturnType, Signature, Type};
 
 use super::{
     signature::{self, Site},
@@ -55,6 +55,10 @@ fn ours(sig: &Signature) -> Option<Ours> {
     let is_lent = |ty: &Type| types::is_reference(ty, false) && types::borrows_inside(ty);
     if parameter("Missed").is_some_and(|missed| is_lent(missed) || parameter("Channel").is_some()) {
         return Some(Ours::Missed);
+    }
+    let kinds = |ty: &Type| types::name(ty).is_some_and(|name| name == "Kinds");
+    if parameter("Caller").is_some() && matches!(&sig.output, ReturnType::Type(_, ty) if kinds(ty)) {
+        return Some(Ours::Caller);
     }
     parameter("CloseReason").filter(|ty| types::reference(ty).is_none()).map(|_| Ours::CloseReason)
 }

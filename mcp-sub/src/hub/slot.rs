@@ -96,6 +96,23 @@ impl<E> Slot<E> {
         true
     }
 
+    /// Takes a note that events were lost, of which nobody knows what they concerned. Returns whether it did.
+    pub(crate) fn lag(&self) -> bool {
+        let waker = {
+            let mut state = lock(&self.state);
+            if state.ending.is_some() {
+                return false;
+            }
+            let State { honoured, missed, waker, .. } = &mut *state;
+            missed.add_event(honoured, Kinds::ALL, None);
+            waker.take()
+        };
+        if let Some(waker) = waker {
+            wake(waker);
+        }
+        true
+    }
+
     /// Hands a source to the stream, unless nothing more is taken in. Returns whether it did.
     pub(crate) fn attach(&self, source: EventSource<E>) -> bool {
         let waker = {

@@ -111,6 +111,10 @@ impl Registry {
         } else if shutdown {
             stream.end(CloseReason::Shutdown);
         }
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            // Before it is told anything.
+            stream.abort(CloseReason::Expired);
+        }
         if first {
             self.sooner.notify_one();
         }

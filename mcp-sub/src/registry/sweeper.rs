@@ -97,7 +97,7 @@ impl Drop for Registry {
 
 async fn sweep(registry: Weak<Registry>, sooner: Arc<Notify>, write_timeout: Duration) {
     // Often enough that a stall is noticed in good time, seldom enough to cost nothing.
-    let period = (write_timeout / 8).max(Duration::from_millis(1));
+    let period = (write_timeout / 8).clamp(Duration::from_millis(1), Duration::from_secs(5));
     let mut next_sweep = Instant::now() + period;
     loop {
         let Some(deadline) = registry.upgrade().map(|registry| registry.next_deadline()) else { return };

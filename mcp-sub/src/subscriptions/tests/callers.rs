@@ -171,6 +171,7 @@ async fn a_lifetime_ends_whom_nothing_else_does() {
 async fn a_time_that_is_over_already_leaves_the_acknowledgement() {
     let (server, mut closed) = server(Decide::Expire(Duration::ZERO), |builder| builder);
     let stream = open(&server).await;
+    assert_eq!(server.publish(Event::Tools), 0, "it has ended before anything was told");
     assert_eq!(closed.recv().await, Some(CloseReason::Expired));
     assert_eq!(now(&stream).unwrap(), [ACK, "expired"]);
 }

@@ -364,3 +364,20 @@ async fn foreign_code_of_a_source_may_call_whatever_is_ours() {
     assert_eq!(closed.recv().await, Some(CloseReason::Disconnected));
     assert!(!inbox.attach(Caller(server.clone(), inbox.clone())));
 }
+
+#[tokio::test]
+async fn promise_4_what_was_lost_on_the_way_to_an_inbox_is_caught_up_with() {
+    let (give, mut inboxes) = mpsc::unbounded_channel();
+    let (server, mut closed) = filled(move |inbox| give.send(inbox.clone()).unwrap());
+    let stream = open(&server).await;
+    let inbox = inboxes.recv().await.unwrap();
+    assert_eq!(now(&stream).unwrap(), [ACK]);
+    server.publish(Event::Saved("x:a"));
+    assert!(inbox.lagged());
+    assert!(inbox.lagged(), "twice is once");
+    assert_eq!(now(&stream).unwrap(), ["x:a", TOOLS], "all that is honoured, and what waits comes before");
+    assert!(now(&stream).unwrap().is_empty());
+    drop(stream);
+    assert!(closed.recv().await.is_some());
+    assert!(!inbox.lagged());
+}

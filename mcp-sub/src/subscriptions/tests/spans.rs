@@ -65,7 +65,7 @@ fn a_stream_has_a_span_that_says_whose_it_was_and_how_it_ended() {
     let failed = log.lines().find(|line| line.contains("subscription failed")).unwrap();
     for part in [
         "ERROR",
-        "subscription{id=7 principal=",
+        "subscription{stream=0 id=7 principal=",
         &format!("traceparent=\"{CONTEXT}\""),
         "kinds={\"tools_list_changed\", \"resources_updated\"}",
         "uris=2",

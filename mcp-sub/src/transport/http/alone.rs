@@ -107,17 +107,19 @@ where
     let meta = gate::check(&parts.headers, &request)?;
     let caller = Caller::new(parts.headers, parts.extensions, meta);
     let refuse = |rejection| Refusal::new(Some(request.id.clone()), rejection);
+    // A listen is admitted first: from then on it can be ended, whatever was said of its caller before.
+    let admitted =
+        (request.method == LISTEN).then(|| listen::admit(subscriptions, &caller, &request)).transpose()?;
     let capabilities = subscriptions.capabilities(&caller).map_err(refuse)?;
-    match &*request.method {
-        LISTEN => {
-            let admitted = listen::admit(subscriptions, &caller, &request)?;
-            listen::open(subscriptions, admitted, &request.id, caller, capabilities.kinds).await
-        }
-        DISCOVER => Ok(answer::result(&request.id, &discover::result(settings, capabilities))),
-        method => match discover::empty_list(settings, capabilities, method) {
-            Some(list) => Ok(answer::result(&request.id, &list)),
-            None => Err(refuse(not_found(method))),
-        },
+    if let Some(admitted) = admitted {
+        return listen::open(subscriptions, admitted, &request.id, caller, capabilities.kinds).await;
+    }
+    if request.method == DISCOVER {
+        return Ok(answer::result(&request.id, &discover::result(settings, capabilities)));
+    }
+    match discover::empty_list(settings, capabilities, &request.method) {
+        Some(list) => Ok(answer::result(&request.id, &list)),
+        None => Err(refuse(not_found(&request.method))),
     }
 }
 

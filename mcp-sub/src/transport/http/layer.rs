@@ -161,12 +161,14 @@ where
         return inner.pass(parts, Body::whole(body)).await;
     }
     let caller = Caller::new(parts.headers.clone(), parts.extensions.clone(), meta);
+    // A listen is admitted first: from then on it can be ended, whatever was said of its caller before.
+    let admitted =
+        (request.method == LISTEN).then(|| listen::admit(subscriptions, &caller, &request)).transpose()?;
     let told = subscriptions.capabilities(&caller);
     let told = told.map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))?;
-    if request.method == DISCOVER {
+    let Some(admitted) = admitted else {
         return inner.discover(parts, body.clone(), &request, settings, told).await;
-    }
-    let admitted = listen::admit(subscriptions, &caller, &request)?;
+    };
     let carried = inner.carried(parts, &request, settings, told).await?;
     Ok(listen::open(subscriptions, admitted, &request.id, caller, carried).await?)
 }
