@@ -91,7 +91,7 @@ fn state_for_a_result(
             let state = output.to_token_stream();
             errors.at(&*output, format_args!("`subscribe` returns `Result<{state}, Rejection>`"));
             let krate = &options.krate;
-            *output = parse_quote!(#krate::__private::Result<#output, #krate::Rejection>);
+            *output = parse_quote!(#krate::__private::Subscription<#output>);
             *may_be_no_result = false;
         }
     }

@@ -3,7 +3,11 @@
 use std::{
     borrow::Cow,
     fmt,
-    sync::{Arc, Mutex},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
@@ -19,6 +23,8 @@ pub struct SubscriptionHandle {
 
 struct Shared {
     state: Mutex<State>,
+    /// How many wait in `closed`.
+    waiting: AtomicUsize,
     closed: Notify,
 }
 
@@ -37,7 +43,8 @@ pub(crate) trait End: Send + Sync {
 
 impl SubscriptionHandle {
     pub(crate) fn new() -> Self {
-        let shared = Shared { state: Mutex::new(State::Deciding(None)), closed: Notify::new() };
+        let state = Mutex::new(State::Deciding(None));
+        let shared = Shared { state, waiting: AtomicUsize::new(0), closed: Notify::new() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -58,6 +65,7 @@ impl SubscriptionHandle {
     ///
     /// Nothing is lost if the future is dropped.
     pub async fn closed(&self) -> Option<CloseReason> {
+        let _waiting = Waiting::new(&self.shared.waiting);
         loop {
             let mut closed = std::pin::pin!(self.shared.closed.notified());
             closed.as_mut().enable();
@@ -108,7 +116,28 @@ impl SubscriptionHandle {
         };
         // It may be the last to hold the slot, and so a user's events.
         drop(open);
-        self.shared.closed.notify_waiters();
+        // One by one: a waker is foreign code, and one that panics keeps no other asleep.
+        for _ in 0..self.shared.waiting.load(Ordering::SeqCst) {
+            if catch_unwind(AssertUnwindSafe(|| self.shared.closed.notify_one())).is_err() {
+                tracing::error!("a waker panicked");
+            }
+        }
+    }
+}
+
+/// One that waits in `closed`.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Limits {
     /// Bytes of a request's body. Default: 1 MiB for [`http`](crate::Subscriptions::http), 16 MiB for
     /// [`layer`](crate::Subscriptions::layer), where it has to hold every call of the inner server. Above it: 413.
     pub body: Option<usize>,
+    /// How long a request's body may take to come. Default: 60 s. Above it: 408.
+    pub body_timeout: Duration,
     /// Events that wait for one stream. Default: 256. Above it they are not queued, and their methods are not called for
     /// this stream: it is told afterwards, once for each kind and URI, what they can have changed. With zero, that is
     /// how it is told of everything.
@@ -58,6 +60,7 @@ impl Default for Limits {
             uri_bytes: 64 * 1024,
             id_bytes: 8 * 1024,
             body: None,
+            body_timeout: Duration::from_secs(60),
             slot: 256,
             subscribe_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(60),
@@ -107,6 +110,13 @@ impl Limits {
     #[must_use]
     pub fn with_body(mut self, bytes: usize) -> Self {
         self.body = Some(bytes);
+        self
+    }
+
+    /// Sets [`body_timeout`](Self::body_timeout).
+    #[must_use]
+    pub fn with_body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
         self
     }
 

@@ -13,8 +13,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn update(&mut self, stats: Stats) {
-        let Self { reported: before } = self;
+    pub(crate) fn update(&mut self, stats: &Stats) {
+        // First, so that nothing is reported twice where a recorder panics.
+        let before = std::mem::replace(&mut self.reported, stats.clone());
         let Stats {
             open,
             opened,
@@ -26,7 +27,7 @@ impl Report {
             merged,
             filtered,
             catch_ups,
-        } = &stats;
+        } = stats;
         #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 streams")]
         gauge!("mcp_sub_open_streams").increment(*open as f64 - before.open as f64);
         counter!("mcp_sub_opened_total").increment(opened - before.opened);
@@ -42,7 +43,6 @@ impl Report {
         counter!("mcp_sub_merged_total").increment(merged - before.merged);
         counter!("mcp_sub_filtered_total").increment(filtered - before.filtered);
         counter!("mcp_sub_catch_ups_total").increment(catch_ups - before.catch_ups);
-        self.reported = stats;
     }
 }
 
@@ -67,13 +67,13 @@ mod tests {
             let mut stats =
                 Stats { open: 3, opened: 5, refused: [("streams", 2)].into(), ..Stats::default() };
             let (mut one, mut other) = (Report::default(), Report::default());
-            one.update(stats.clone());
-            one.update(stats.clone());
-            other.update(stats.clone());
+            one.update(&stats);
+            one.update(&stats);
+            other.update(&stats);
             stats.open = 1;
             stats.opened = 6;
             stats.closed.insert("stopped", 1);
-            one.update(stats);
+            one.update(&stats);
         });
         let mut reported: BTreeMap<String, DebugValue> = BTreeMap::new();
         for (key, _, _, value) in metrics.snapshot().into_vec() {

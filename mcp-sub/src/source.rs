@@ -63,6 +63,10 @@ impl<T> Sources<T> {
         Self { turns: VecDeque::new() }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
     pub(crate) fn extend(&mut self, sources: Vec<Source<T>>) {
         self.turns.extend(sources);
     }

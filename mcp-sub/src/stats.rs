@@ -18,7 +18,7 @@ pub struct Stats {
     /// Listens that [`subscribe`](crate::SubscriptionHandler::subscribe) rejected.
     pub rejected: u64,
     /// Requests that were refused at a limit, by its name: `streams`, `streams_per_principal`, `uris`, `uri_bytes`,
-    /// `id_bytes`, `body`, `subscribe_timeout` or `shutdown`, as in `data.limit` of the error.
+    /// `id_bytes`, `body`, `body_timeout`, `subscribe_timeout` or `shutdown`, as in `data.limit` of the error.
     pub refused: BTreeMap<&'static str, u64>,
     /// Subscriptions that have ended, by the [name](crate::CloseReason::name) of the reason.
     pub closed: BTreeMap<&'static str, u64>,
@@ -36,13 +36,14 @@ pub struct Stats {
 }
 
 /// The names in [`Stats::refused`].
-const LIMITS: [&str; 8] = [
+const LIMITS: [&str; 9] = [
     "streams",
     "streams_per_principal",
     "uris",
     "uri_bytes",
     "id_bytes",
     "body",
+    "body_timeout",
     "subscribe_timeout",
     "shutdown",
 ];

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use tracing::{Instrument, Span};
 
 use crate::{
-    caught::{Caught, Panic},
+    caught::{Caught, Panic, dropped},
     channel::Channel,
     ending::{CloseReason, Flow},
     filter::Honoured,
@@ -290,8 +290,10 @@ async fn serve<H: SubscriptionHandler>(
                 break;
             }
             let Some(waiting) = slot.try_next() else { break };
-            next = waiting;
+            dropped(std::mem::replace(&mut next, waiting));
         }
+        // It may be the last one to hold an event.
+        dropped(next);
     }
 }
 
@@ -306,7 +308,12 @@ fn poll_next<E>(
         return Poll::Ready(next);
     }
     sources.extend(slot.fetch_attached());
-    match ready!(sources.poll_next(cx)) {
+    if sources.is_empty() {
+        return Poll::Pending;
+    }
+    let said = sources.poll_next(cx);
+    slot.note_sources(!sources.is_empty());
+    match ready!(said) {
         Said::Item(published) => Poll::Ready(Next::Event(published)),
         Said::Over => {
             slot.end(CloseReason::SourceEnded);

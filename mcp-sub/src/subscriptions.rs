@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     fmt,
+    future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
@@ -193,6 +194,11 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         if let Some(limit) = rejection.limit() {
             self.inner.registry.refused(limit);
         }
+    }
+
+    /// Waits for what a listen needs, while the shutdown's budget lasts.
+    pub(crate) async fn decide<T>(&self, future: impl Future<Output = T>) -> Result<T, Rejection> {
+        self.inner.registry.decide(future).await
     }
 
     pub(crate) fn settings(&self) -> &Arc<Settings> {

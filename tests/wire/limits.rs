@@ -146,3 +146,17 @@ async fn subscribe_has_a_limited_time() {
     assert_eq!((subscriptions.handler().accepted(), subscriptions.handler().closes()), (0, 0));
     server.listening("1", TOOLS).await;
 }
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let limits = Limits::default().with_body_timeout(Duration::from_millis(50));
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    let server = Server::start(subscriptions.http());
+    let request = Request::listen("1", r#"{"toolsListChanged":true}"#).bytes();
+    let mut client = server.connect().await;
+    client.write_bytes(&request[..request.len() - 10]).await;
+    let mut refused = client.response().await;
+    assert_eq!(refused.status(), 408);
+    assert_eq!(refused.json().await["error"]["data"]["limit"], "body_timeout");
+    assert_eq!(subscriptions.stats().refused["body_timeout"], 1);
+}

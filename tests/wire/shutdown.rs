@@ -282,3 +282,34 @@ async fn promise_8_one_that_is_called_while_another_waits_takes_no_longer() {
     assert_eq!((long.completed, long.cut), (0, 1));
     assert!(start.elapsed() < Duration::from_secs(11), "{:?}", start.elapsed());
 }
+
+/// Never answers.
+#[derive(Clone)]
+struct Silent;
+
+impl<B> tower_service::Service<http::Request<B>> for Silent {
+    type Response = http::Response<axum::body::Body>;
+    type Error = std::convert::Infallible;
+    type Future = std::future::Pending<Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: http::Request<B>) -> Self::Future {
+        std::future::pending()
+    }
+}
+
+#[tokio::test]
+async fn promise_8_a_listen_that_waits_for_the_inner_server_is_refused_in_time() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.layer(Silent));
+    let mut client = server.connect().await;
+    client.write(&Request::listen("1", r#"{"toolsListChanged":true}"#)).await;
+    mcp_sub_tests::eventually("it is admitted", || subscriptions.open_streams() == 1).await;
+    subscriptions.shutdown(Duration::from_millis(200)).await;
+    let mut refused = client.response().await;
+    assert_eq!((refused.status(), subscriptions.open_streams()), (503, 0));
+    assert_eq!(refused.json().await["error"]["data"]["limit"], "shutdown");
+}

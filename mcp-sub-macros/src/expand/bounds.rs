@@ -48,7 +48,12 @@ fn of_subscribe(context: &Context<'_>, subscribe: &Subscribe) -> Vec<TokenStream
     let subscribed = quote!(<#output as #private::Subscribed>);
     let mut bounds = vec![
         bound(quote!(#subscribed::State), output, &quote!(#private::Owned)),
-        bound(quote!(#subscribed::Error), error.as_ref().unwrap_or(output), &quote!(#private::Refusal)),
+        // Where it is written out, by itself: rustc does not check a bound in which lifetimes are bound, as in the
+        // state next to it.
+        match error {
+            Some(error) => bound(error, error, &quote!(#private::Refusal)),
+            None => bound(quote!(#subscribed::Error), output, &quote!(#private::Refusal)),
+        },
     ];
     // What may be an alias of a `Result`, or something else. rustc takes the bound for the better way to the state where
     // it cannot tell that the two are the same: in a generic block, and of a type that binds lifetimes. There it is left

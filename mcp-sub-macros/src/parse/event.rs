@@ -71,7 +71,7 @@ pub(super) fn parse(
         }
     }
     if let Some(written) = written {
-        signature::show_as_written(&mut method.sig, &written);
+        signature::show_as_written(method, &written);
     }
     if is_sound {
         check_channel_and_state(errors, &callee, channel.is_some(), &states);

@@ -63,7 +63,7 @@ pub(super) fn parse(errors: &Errors, method: &mut Method, site: Site<'_>) -> Lag
         }
     }
     match written {
-        Some(written) if site.is_handler => signature::show_as_written(&mut method.sig, &written),
+        Some(written) if site.is_handler => signature::show_as_written(method, &written),
         None if is_sound => errors.at(
             &callee.ident,
             "`handle_lagged` takes no channel to send on\nhelp: add `channel: &mut Channel<'_>`",

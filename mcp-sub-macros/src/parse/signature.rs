@@ -171,7 +171,27 @@ pub(super) fn lagged_channel(ty: &mut Type, Site { krate, .. }: Site<'_>) {
 }
 
 /// The channel for rustdoc: nobody can name the type that it has otherwise.
-pub(super) fn show_as_written(sig: &mut Signature, written: &PatType) {
+///
+/// Not beside an attribute that may be a macro: it would see the parameter twice, since no `cfg` is resolved for it.
+pub(super) fn show_as_written(Method { attrs, sig, .. }: &mut Method, written: &PatType) {
+    const INERT: [&str; 13] = [
+        "doc",
+        "cfg",
+        "cfg_attr",
+        "allow",
+        "expect",
+        "warn",
+        "deny",
+        "forbid",
+        "must_use",
+        "inline",
+        "cold",
+        "deprecated",
+        "track_caller",
+    ];
+    if !attrs.iter().all(|attr| INERT.iter().any(|name| attr.path().is_ident(name))) {
+        return;
+    }
     let inputs = mem::take(&mut sig.inputs).into_iter().flat_map(|input| match input {
         FnArg::Typed(compiled)
             if types::referenced_name(&compiled.ty) == types::referenced_name(&written.ty) =>

@@ -70,10 +70,7 @@ const _: () = {
                 (),
                 Rejection,
             > as __mcp_sub::__private::Subscribed>::State: __mcp_sub::__private::Owned,
-            <Result<
-                (),
-                Rejection,
-            > as __mcp_sub::__private::Subscribed>::Error: __mcp_sub::__private::Refusal,
+            Rejection: __mcp_sub::__private::Refusal,
         {
             type Event = FilesEvent;
             type State = <Result<

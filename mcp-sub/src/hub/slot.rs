@@ -52,6 +52,8 @@ struct State<E> {
     missed: Pending,
     /// Sources of events that the stream has not fetched yet.
     attached: Vec<EventSource<E>>,
+    /// Whether a source may have more to say: it is asked only by a transport that comes for frames.
+    has_source: bool,
     ending: Option<CloseReason>,
     waker: Option<Waker>,
 }
@@ -65,6 +67,7 @@ impl<E> Slot<E> {
             events: VecDeque::new(),
             missed: Pending::default(),
             attached: Vec::new(),
+            has_source: false,
             ending: None,
             waker: None,
         };
@@ -122,6 +125,7 @@ impl<E> Slot<E> {
                 return false;
             }
             state.attached.push(source);
+            state.has_source = true;
             state.waker.take()
         };
         if let Some(waker) = waker {
@@ -133,6 +137,12 @@ impl<E> Slot<E> {
     /// The sources that were attached since the last call.
     pub(crate) fn fetch_attached(&self) -> Vec<EventSource<E>> {
         std::mem::take(&mut lock(&self.state).attached)
+    }
+
+    /// Whether the stream has sources left.
+    pub(crate) fn note_sources(&self, has_source: bool) {
+        let mut state = lock(&self.state);
+        state.has_source = has_source || !state.attached.is_empty();
     }
 
     /// Nothing more is taken in. What is there is still handed out, then the end. The first reason stands.
@@ -197,7 +207,7 @@ impl<E> Slot<E> {
     /// Whether something waits here to be taken.
     pub(crate) fn has_waiting(&self) -> bool {
         let state = lock(&self.state);
-        !state.events.is_empty() || !state.missed.is_empty() || state.ending.is_some()
+        !state.events.is_empty() || !state.missed.is_empty() || state.has_source || state.ending.is_some()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The id of a JSON-RPC request.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde_json::value::RawValue;
 
@@ -35,13 +35,22 @@ impl RequestId {
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        // For people and logs: short, and on one line. A transport writes `as_json`.
+        const CHARS: usize = 120;
+        for char in self.0.chars().take(CHARS) {
+            if char.is_control() || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+                write!(f, "{}", char.escape_unicode())?;
+            } else {
+                f.write_char(char)?;
+            }
+        }
+        if self.0.chars().nth(CHARS).is_some() { write!(f, "… ({} bytes)", self.0.len()) } else { Ok(()) }
     }
 }
 
 impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RequestId({})", self.0)
+        write!(f, "RequestId({self})")
     }
 }
 

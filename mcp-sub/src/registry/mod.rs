@@ -50,6 +50,8 @@ struct State {
     /// How many streams each has, where that is limited.
     principals: HashMap<Arc<str>, usize>,
     streams: HashMap<u64, Watched>,
+    /// Those that were cut: their transports may still take what is left.
+    cut_off: HashMap<u64, Arc<dyn Stream>>,
     deadlines: BTreeSet<(Instant, u64)>,
     shutdown: Option<Shutdown>,
     totals: Totals,
@@ -126,8 +128,8 @@ impl Registry {
     pub(crate) fn stats(&self) -> Stats {
         let state = lock(&self.state);
         let mut counts = state.totals.streams;
-        for watched in state.streams.values() {
-            counts += watched.stream.counts();
+        for stream in state.streams.values().map(|watched| &watched.stream).chain(state.cut_off.values()) {
+            counts += stream.counts();
         }
         state.totals.stats(state.admitted.len(), counts)
     }

@@ -50,9 +50,7 @@ impl Registry {
             state.counting += 1;
             state.deadlines.clear();
             let left = std::mem::take(&mut state.streams);
-            for watched in left.values() {
-                state.totals.streams += watched.stream.counts();
-            }
+            state.cut_off.extend(left.iter().map(|(key, watched)| (*key, watched.stream.clone())));
             left
         };
         self.deciding.cancel();

@@ -24,6 +24,8 @@ impl EventStream {
 
     pub(crate) fn note_sent(&self) {
         self.stream.note_sent();
+        // The runtime that the sweeper began on may be gone, and this one is not.
+        self.registry.start_sweeper();
     }
 }
 
@@ -34,7 +36,9 @@ impl Drop for EventStream {
         {
             let counts = self.stream.counts();
             let mut state = lock(&self.registry.state);
-            if state.forget(self.key) {
+            if state.cut_off.remove(&self.key).is_some() {
+                state.totals.streams += counts;
+            } else if state.forget(self.key) {
                 state.totals.streams += counts;
                 if self.stream.is_finished()
                     && let Some(shutdown) = &mut state.shutdown

@@ -76,7 +76,11 @@ impl Registry {
     fn report(&self) {
         // Out of its lock meanwhile: a recorder is foreign code.
         let mut report = std::mem::take(&mut *lock(&self.report));
-        report.update(self.stats());
+        let stats = self.stats();
+        let updated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| report.update(&stats)));
+        if updated.is_err() {
+            tracing::error!("a recorder of metrics panicked");
+        }
         *lock(&self.report) = report;
     }
 
@@ -106,9 +110,9 @@ async fn sweep(registry: Weak<Registry>, sooner: Arc<Notify>, write_timeout: Dur
         let _ = timeout_at(wake_at, sooner.notified()).await;
         let Some(registry) = registry.upgrade() else { return };
         registry.end_expired();
-        #[cfg(feature = "metrics")]
-        registry.report();
         if Instant::now() >= next_sweep {
+            #[cfg(feature = "metrics")]
+            registry.report();
             registry.end_stalled();
             next_sweep = Instant::now() + period;
         }

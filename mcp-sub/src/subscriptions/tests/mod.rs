@@ -4,6 +4,7 @@ mod callers;
 mod changes;
 mod counts;
 mod endings;
+mod foreign;
 mod inbox;
 mod lagged;
 mod model;

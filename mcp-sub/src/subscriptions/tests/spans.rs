@@ -87,6 +87,24 @@ fn who_logs_warnings_only_is_told_the_id() {
 }
 
 #[test]
+fn no_id_writes_into_the_log() {
+    let log = Log::of(tracing::Level::INFO, async {
+        let (server, _closed) = server(Decide::Accept, |builder| builder);
+        let id = format!("\"{}\u{2028}\u{202e}\u{9b}2J\"", "a".repeat(100));
+        let long = format!("\"{}\"", "a".repeat(8000));
+        for id in [id, long] {
+            let id: Box<RawValue> = serde_json::from_str(&id).unwrap();
+            let listen = Listen { id: RequestId::of(&id, 9000).unwrap(), ..listen() };
+            let admission = server.admit(&caller()).unwrap_or_else(|rejection| panic!("{rejection}"));
+            assert!(server.open(admission, listen, Probe::DECLARED).await.is_ok());
+        }
+    });
+    assert_eq!(log.lines().count(), 2, "{log}");
+    assert!(log.lines().all(|line| line.len() < 600 && line.contains("subscription ended")), "{log}");
+    assert!(!log.contains(['\u{2028}', '\u{202e}', '\u{9b}']));
+}
+
+#[test]
 fn who_is_refused_at_a_limit_is_logged_with_its_name() {
     let log = Log::of(tracing::Level::WARN, async {
         let (server, _closed) =

@@ -1,5 +1,7 @@
 //! What every request of revision 2026-07-28 has to get right before its method matters.
 
+use std::time::Duration;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, header::HeaderMap};
@@ -27,8 +29,8 @@ pub(super) fn content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::status(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
 }
 
-/// Reads the body, up to `limit` bytes.
-pub(super) async fn collect<B>(body: B, limit: usize) -> Result<Bytes, Refusal>
+/// Reads the body, up to `limit` bytes, and not for ever.
+pub(super) async fn collect<B>(body: B, limit: usize, within: Duration) -> Result<Bytes, Refusal>
 where
     B: http_body::Body,
     B::Error: Into<BoxError>,
@@ -40,7 +42,12 @@ where
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match Limited::new(body, limit).collect().await {
+    let Ok(collected) = tokio::time::timeout(within, Limited::new(body, limit).collect()).await else {
+        let error = Error::invalid_request("the body did not come in time");
+        let error = error.with_data(json!({ "limit": "body_timeout" }));
+        return Err(Refusal::status(StatusCode::REQUEST_TIMEOUT, error));
+    };
+    match collected {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(error) => {

@@ -142,7 +142,8 @@ where
     if parts.method != Method::POST {
         return inner.pass(parts, Body::passed(body)).await;
     }
-    let body = gate::collect(body, settings.limits.body.unwrap_or(BODY)).await?;
+    let body =
+        gate::collect(body, settings.limits.body.unwrap_or(BODY), settings.limits.body_timeout).await?;
     let json = gate::parse(&body)?;
     // The header first: it is there nearly always, and then the body is read only once.
     let is_modern = parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION)
@@ -169,6 +170,7 @@ where
     let Some(admitted) = admitted else {
         return inner.discover(parts, body.clone(), &request, settings, told).await;
     };
-    let carried = inner.carried(parts, &request, settings, told).await?;
+    let carried = subscriptions.decide(inner.carried(parts, &request, settings, told)).await;
+    let carried = carried.map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))??;
     Ok(listen::open(subscriptions, admitted, &request.id, caller, carried).await?)
 }

@@ -7,7 +7,7 @@ use std::{
     net::SocketAddr,
     pin::pin,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
@@ -223,7 +223,9 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let mut builder = auto::Builder::new(Requests::default());
+    // Owned here alone: hyper gives each request's task a clone of its executor.
+    let requests = Arc::default();
+    let mut builder = auto::Builder::new(Requests(Arc::downgrade(&requests)));
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
     builder.http2().max_send_buf_size(BUFFER);
     let service = TowerToHyperService::new(service);
@@ -255,12 +257,13 @@ where
 }
 
 /// HTTP/2 runs each request in a task of its own. They belong to their connection, and end with it.
-#[derive(Clone, Default)]
-struct Requests(Arc<Mutex<JoinSet<()>>>);
+#[derive(Clone)]
+struct Requests(Weak<Mutex<JoinSet<()>>>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Requests {
     fn execute(&self, request: F) {
-        let mut requests = lock(&self.0);
+        let Some(requests) = self.0.upgrade() else { return };
+        let mut requests = lock(&requests);
         while let Some(ended) = requests.try_join_next() {
             note(ended);
         }

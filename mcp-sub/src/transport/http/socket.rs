@@ -121,22 +121,23 @@ impl SocketOptions {
     /// The socket can be used all the same.
     pub fn apply(&self, socket: &TcpStream) -> io::Result<()> {
         let socket = SockRef::from(socket);
-        socket.set_tcp_nodelay(self.no_delay)?;
+        // All are tried: that one is not taken is no reason to do without the others.
+        let mut outcome = socket.set_tcp_nodelay(self.no_delay);
         if let Some(bytes) = self.send_buffer {
-            socket.set_send_buffer_size(bytes)?;
+            outcome = outcome.and(socket.set_send_buffer_size(bytes));
         }
         if let Some(time) = self.keep_alive {
-            socket.set_tcp_keepalive(&self.tcp_keep_alive(time))?;
+            outcome = outcome.and(socket.set_tcp_keepalive(&self.tcp_keep_alive(time)));
         }
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(bytes) = self.unsent {
-            socket.set_tcp_notsent_lowat(bytes)?;
+            outcome = outcome.and(socket.set_tcp_notsent_lowat(bytes));
         }
         #[cfg(any(target_os = "linux", target_os = "android", target_os = "fuchsia"))]
         if let Some(timeout) = self.user_timeout {
-            socket.set_tcp_user_timeout(Some(timeout))?;
+            outcome = outcome.and(socket.set_tcp_user_timeout(Some(timeout)));
         }
-        Ok(())
+        outcome
     }
 
     fn tcp_keep_alive(&self, time: Duration) -> TcpKeepalive {
