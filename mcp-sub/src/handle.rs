@@ -1,14 +1,11 @@
 //! The handle by which a subscription is ended from outside.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    sync::{Arc, Mutex},
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use crate::{
+    ending::CloseReason,
+    sync::{Mutex, Notify, lock},
 };
-
-use tokio::sync::Notify;
-
-use crate::{ending::CloseReason, sync::lock};
 
 /// Ends one subscription from outside, and tells when it has ended. From
 /// [`ListenRequest::handle`](crate::ListenRequest::handle). Cheap to clone, and keeps nothing open.
@@ -123,3 +120,7 @@ impl fmt::Debug for SubscriptionHandle {
         tuple.finish()
     }
 }
+
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;

@@ -1,6 +1,6 @@
 //! The frames of one stream that its transport has not taken yet.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use crate::{
     pending::{Added, Entry, Pending},
     protocol::id::RequestId,
     stats::Counters,
-    sync::lock,
+    sync::{Mutex, lock},
     window::{OpenWindows, Windows},
 };
 
@@ -182,3 +182,7 @@ impl Outbox {
         Taken::Frames(out.freeze())
     }
 }
+
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;

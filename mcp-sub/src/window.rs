@@ -8,7 +8,6 @@ use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
     pin::Pin,
-    sync::Mutex,
     task::{Context, Poll},
     time::Duration,
 };
@@ -19,7 +18,7 @@ use crate::{
     filter::Honoured,
     kind::{KINDS, Kinds},
     pending::{Added, Entry, Pending},
-    sync::lock,
+    sync::{Mutex, lock},
 };
 
 /// The setting: how long the window of each kind is. Zero is none.
