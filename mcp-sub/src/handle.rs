@@ -82,15 +82,18 @@ impl SubscriptionHandle {
 
     /// From now on there is something to end.
     pub(crate) fn opened(&self, stream: &Arc<impl End + 'static>) {
-        let asked = {
-            let mut state = lock(&self.shared.state);
-            let State::Deciding(asked) = &mut *state else { return };
-            let asked = asked.take();
-            *state = State::Open(stream.clone());
-            asked
-        };
-        if let Some(reason) = asked {
-            stream.end(reason);
+        loop {
+            let asked = {
+                let mut state = lock(&self.shared.state);
+                let State::Deciding(asked) = &mut *state else { return };
+                let Some(asked) = asked.take() else {
+                    *state = State::Open(stream.clone());
+                    return;
+                };
+                asked
+            };
+            // Before others can reach the stream, since the first reason stands; and not under the lock, since it wakes.
+            stream.end(asked);
         }
     }
 
@@ -124,3 +127,29 @@ impl fmt::Debug for SubscriptionHandle {
 #[cfg(test)]
 #[cfg(mcp_sub_loom)]
 mod models;
+
+#[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
+mod tests {
+    use super::*;
+
+    /// Somebody asks for another end just before this one is told to end.
+    struct Meddled(SubscriptionHandle, Mutex<Vec<CloseReason>>);
+    impl End for Meddled {
+        fn end(&self, reason: CloseReason) {
+            if reason == CloseReason::Shutdown {
+                self.0.end("later");
+            }
+            lock(&self.1).push(reason);
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_while_deciding_comes_before_what_is_asked_for_while_it_opens() {
+        let handle = SubscriptionHandle::new();
+        let stream = Arc::new(Meddled(handle.clone(), Mutex::default()));
+        handle.end_for(CloseReason::Shutdown);
+        handle.opened(&stream);
+        assert_eq!(*lock(&stream.1), [CloseReason::Shutdown, CloseReason::Stopped("later".into())]);
+    }
+}

@@ -33,6 +33,21 @@ fn an_end_that_is_asked_for_while_deciding_is_not_lost() {
 }
 
 #[test]
+fn the_first_reason_stands_that_is_asked_for_while_deciding() {
+    explore(|| {
+        let (handle, stream) = (SubscriptionHandle::new(), Arc::new(Asked::default()));
+        handle.end("a");
+        let ending = thread::spawn({
+            let handle = handle.clone();
+            move || handle.end("b")
+        });
+        handle.opened(&stream);
+        ending.join().unwrap();
+        assert_eq!(lock(&stream.0).first(), Some(&stopped("a")));
+    });
+}
+
+#[test]
 fn a_close_wakes_all_who_wait_for_it() {
     explore(|| {
         let handle = SubscriptionHandle::new();
