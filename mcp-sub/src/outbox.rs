@@ -151,10 +151,11 @@ impl Outbox {
         }
         if let Some(windows) = windows {
             let now = Instant::now();
-            match last {
-                None => self.counters.merged.add(windows.sort(pending, &self.honoured, now)),
+            let merged = match last {
+                None => windows.sort(pending, &self.honoured, now),
                 Some(_) => windows.flush(pending, &self.honoured),
-            }
+            };
+            self.counters.merged.add(merged);
             windows.begin(pending, now);
         }
         self.counters.notifications.add(pending.len() as u64);

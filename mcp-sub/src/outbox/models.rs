@@ -3,7 +3,10 @@
 use loom::thread;
 
 use super::*;
-use crate::models::{explore, frames, honoured, names};
+use crate::{
+    kind::Kinds,
+    models::{HOUR, explore, frames, honoured, names},
+};
 
 fn outbox(windows: Windows) -> Arc<Outbox> {
     Arc::new(Outbox::new(frames(), honoured(&["x:a"]), windows))
@@ -71,5 +74,36 @@ fn there_is_one_ending_and_nothing_after_it() {
         assert!(["result", "stalled"].contains(&&*ending), "{taken:?}, {ending}");
         assert!(taken == ["ack"] || taken == ["ack", "tools"], "{taken:?}");
         assert_eq!(outbox.take(), Taken::End);
+    });
+}
+
+#[test]
+fn what_a_window_holds_goes_out_before_the_ending_whoever_looks_meanwhile() {
+    explore(|| {
+        let mut windows = Windows::default();
+        windows.set(Kinds::TOOLS_LIST_CHANGED, HOUR);
+        let outbox = outbox(windows);
+        let mut taken = Vec::new();
+        outbox.add_list(0);
+        take_all(&outbox, &mut taken);
+        let adding = thread::spawn({
+            let outbox = outbox.clone();
+            move || {
+                outbox.add_list(0);
+                outbox.add_list(0);
+                outbox.fail("expired", "");
+            }
+        });
+        let looking = thread::spawn({
+            let outbox = outbox.clone();
+            move || outbox.is_empty()
+        });
+        take(&outbox, &mut taken);
+        adding.join().unwrap();
+        looking.join().unwrap();
+        take_all(&outbox, &mut taken);
+        assert_eq!(taken, ["ack", "tools", "tools", "expired"]);
+        let counts = outbox.counters().counts();
+        assert_eq!((counts.notifications, counts.merged), (2, 1));
     });
 }
