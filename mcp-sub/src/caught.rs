@@ -3,17 +3,18 @@
 use std::{
     any::Any,
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Poll},
 };
 
 use pin_project_lite::pin_project;
 
+use crate::sync::catch_unwind;
+
 /// Drops what is a user's. A panic in its destructor goes no further: a second one, while the first unwinds, would end the
 /// process.
 pub(crate) fn dropped<T>(value: T) {
-    if catch_unwind(AssertUnwindSafe(|| drop(value))).is_err() {
+    if catch_unwind(|| drop(value)).is_err() {
         tracing::error!("a destructor of a user's panicked");
     }
 }
@@ -43,7 +44,7 @@ impl<F> Caught<F> {
 
     fn clear(self: Pin<&mut Self>) {
         let mut future = self.project().future;
-        if catch_unwind(AssertUnwindSafe(|| future.set(None))).is_err() {
+        if catch_unwind(|| future.set(None)).is_err() {
             tracing::error!("a handler's method panicked while it was dropped");
         }
     }
@@ -55,7 +56,7 @@ impl<F: Future> Future for Caught<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = {
             let Some(future) = self.as_mut().project().future.as_pin_mut() else { return Poll::Pending };
-            catch_unwind(AssertUnwindSafe(|| future.poll(cx)))
+            catch_unwind(|| future.poll(cx))
         };
         let outcome = match polled {
             Ok(Poll::Pending) => return Poll::Pending,
@@ -68,6 +69,7 @@ impl<F: Future> Future for Caught<F> {
 }
 
 #[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests {
     use super::*;
 

@@ -3,16 +3,16 @@
 use std::{
     borrow::Cow,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
-use tokio::sync::Notify;
-
-use crate::{ending::CloseReason, sync::lock};
+use crate::{
+    ending::CloseReason,
+    sync::{Mutex, Notify, catch_unwind, lock},
+};
 
 /// Ends one subscription from outside, and tells when it has ended. From
 /// [`ListenRequest::handle`](crate::ListenRequest::handle). Cheap to clone, and keeps nothing open.
@@ -93,15 +93,18 @@ impl SubscriptionHandle {
 
     /// From now on there is something to end.
     pub(crate) fn opened(&self, stream: &Arc<impl End + 'static>) {
-        let asked = {
-            let mut state = lock(&self.shared.state);
-            let State::Deciding(asked) = &mut *state else { return };
-            let asked = asked.take();
-            *state = State::Open(stream.clone());
-            asked
-        };
-        if let Some(reason) = asked {
-            stream.end(reason);
+        loop {
+            let asked = {
+                let mut state = lock(&self.shared.state);
+                let State::Deciding(asked) = &mut *state else { return };
+                let Some(asked) = asked.take() else {
+                    *state = State::Open(stream.clone());
+                    return;
+                };
+                asked
+            };
+            // Before others can reach the stream, since the first reason stands; and not under the lock, since it wakes.
+            stream.end(asked);
         }
     }
 
@@ -118,7 +121,7 @@ impl SubscriptionHandle {
         drop(open);
         // One by one: a waker is foreign code, and one that panics keeps no other asleep.
         for _ in 0..self.shared.waiting.load(Ordering::SeqCst) {
-            if catch_unwind(AssertUnwindSafe(|| self.shared.closed.notify_one())).is_err() {
+            if catch_unwind(|| self.shared.closed.notify_one()).is_err() {
                 tracing::error!("a waker panicked");
             }
         }
@@ -150,5 +153,35 @@ impl fmt::Debug for SubscriptionHandle {
             State::Closed(reason) => tuple.field(reason),
         };
         tuple.finish()
+    }
+}
+
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;
+
+#[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
+mod tests {
+    use super::*;
+
+    /// Somebody asks for another end just before this one is told to end.
+    struct Meddled(SubscriptionHandle, Mutex<Vec<CloseReason>>);
+    impl End for Meddled {
+        fn end(&self, reason: CloseReason) {
+            if reason == CloseReason::Shutdown {
+                self.0.end("later");
+            }
+            lock(&self.1).push(reason);
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_while_deciding_comes_before_what_is_asked_for_while_it_opens() {
+        let handle = SubscriptionHandle::new();
+        let stream = Arc::new(Meddled(handle.clone(), Mutex::default()));
+        handle.end_for(CloseReason::Shutdown);
+        handle.opened(&stream);
+        assert_eq!(*lock(&stream.1), [CloseReason::Shutdown, CloseReason::Stopped("later".into())]);
     }
 }

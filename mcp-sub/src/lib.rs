@@ -105,6 +105,9 @@ mod limits;
 mod list_changes;
 mod listen;
 mod missed;
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;
 mod outbox;
 mod pending;
 mod protocol;

@@ -1,6 +1,6 @@
 //! The frames of one stream that its transport has not taken yet.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use crate::{
     pending::{Added, Entry, Pending},
     protocol::id::RequestId,
     stats::Counters,
-    sync::lock,
+    sync::{Mutex, lock},
     window::{OpenWindows, Windows},
 };
 
@@ -151,10 +151,11 @@ impl Outbox {
         }
         if let Some(windows) = windows {
             let now = Instant::now();
-            match last {
-                None => self.counters.merged.add(windows.sort(pending, &self.honoured, now)),
+            let merged = match last {
+                None => windows.sort(pending, &self.honoured, now),
                 Some(_) => windows.flush(pending, &self.honoured),
-            }
+            };
+            self.counters.merged.add(merged);
             windows.begin(pending, now);
         }
         self.counters.notifications.add(pending.len() as u64);
@@ -182,3 +183,7 @@ impl Outbox {
         Taken::Frames(out.freeze())
     }
 }
+
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;

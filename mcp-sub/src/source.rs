@@ -91,6 +91,7 @@ impl<T> Sources<T> {
 }
 
 #[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests {
     use std::task::Waker;
 

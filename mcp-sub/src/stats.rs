@@ -1,10 +1,8 @@
 //! What is counted: of one stream while it is open, and of a server in all.
 
-use std::{
-    collections::BTreeMap,
-    ops::AddAssign,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-};
+use std::{collections::BTreeMap, ops::AddAssign, sync::atomic::Ordering::Relaxed};
+
+use crate::sync::AtomicU64;
 
 /// What a server has done since it was built, from [`Subscriptions::stats`](crate::Subscriptions::stats). The feature
 /// `metrics` reports the same.

@@ -7,7 +7,7 @@
 use std::{
     future::{Future, poll_fn},
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll, Waker, ready},
     time::Instant,
 };
@@ -30,7 +30,7 @@ use crate::{
     span,
     stats::Counts,
     stream::{Progress, Stream},
-    sync::{lock, wake},
+    sync::{Mutex, lock, wake},
     window::{Timer, Windows},
 };
 
@@ -358,3 +358,7 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
         self.registration.slot().close();
     }
 }
+
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;

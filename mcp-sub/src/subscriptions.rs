@@ -308,4 +308,5 @@ impl<H: SubscriptionHandler> Drop for Inner<H> {
 }
 
 #[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests;

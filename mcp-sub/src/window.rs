@@ -8,7 +8,6 @@ use std::{
     collections::{BTreeSet, HashMap},
     future::Future,
     pin::Pin,
-    sync::Mutex,
     task::{Context, Poll},
     time::Duration,
 };
@@ -19,7 +18,7 @@ use crate::{
     filter::Honoured,
     kind::{KINDS, Kinds},
     pending::{Added, Entry, Pending},
-    sync::lock,
+    sync::{Mutex, lock},
 };
 
 /// The setting: how long the window of each kind is. Zero is none.
@@ -82,11 +81,10 @@ impl OpenWindows {
         merged
     }
 
-    /// Holds nothing any more: all of it is due.
-    pub(crate) fn flush(&mut self, waiting: &mut Pending, honoured: &Honoured) {
-        for (_, entry) in std::mem::take(&mut self.held) {
-            waiting.add(honoured, entry);
-        }
+    /// Holds nothing any more: all of it is due. Returns how many merged with what waits.
+    pub(crate) fn flush(&mut self, waiting: &mut Pending, honoured: &Honoured) -> u64 {
+        let held = std::mem::take(&mut self.held).into_iter();
+        held.map(|(_, entry)| u64::from(waiting.add(honoured, entry) == Added::Merged)).sum()
     }
 
     /// All of `sent` goes out now.
@@ -228,7 +226,8 @@ mod tests {
         stream.add(&[TOOLS]);
         assert_eq!(stream.take(1), []);
         stream.add(&[TOOLS, Entry::Uri(0), Entry::Uri(1)]);
-        stream.windows.flush(&mut stream.waiting, &stream.honoured);
+        let merged = stream.windows.flush(&mut stream.waiting, &stream.honoured);
+        assert_eq!(merged, 1, "tools were held, and wait");
         let mut left: Vec<_> = stream.waiting.entries().collect();
         left.sort_unstable();
         assert_eq!((left, stream.next_end()), (vec![TOOLS, Entry::Uri(0), Entry::Uri(1)], None));

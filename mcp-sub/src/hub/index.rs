@@ -145,6 +145,7 @@ fn take<E>(list: &mut Vec<Member<E>>, place: usize) -> Option<u64> {
 }
 
 #[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -1,12 +1,12 @@
 //! The embedded source of events: who hears of what.
 
 mod index;
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;
 mod slot;
 
-use std::{
-    fmt,
-    sync::{Arc, RwLock},
-};
+use std::{fmt, sync::Arc};
 
 use self::index::Index;
 pub(crate) use self::slot::{Next, Published, Slot};
@@ -14,7 +14,7 @@ use crate::{
     filter::Honoured,
     handler::{HandledBy, SubscriptionHandler},
     kind::Kinds,
-    sync::{read, wake, write},
+    sync::{RwLock, read, wake, write},
 };
 
 /// Brings events to the subscriptions that they concern.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
@@ -14,7 +14,7 @@ use crate::{
     kind::Kinds,
     pending::Pending,
     source::Source,
-    sync::{lock, wake},
+    sync::{Mutex, lock, wake},
 };
 
 /// An event on its way, shared by all whom it concerns.
@@ -243,6 +243,11 @@ impl<E> State<E> {
 }
 
 #[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;
+
+#[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests {
     use super::*;
     use crate::protocol::filter::RequestedFilter;

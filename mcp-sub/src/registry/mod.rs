@@ -1,16 +1,19 @@
 //! All streams of one server: how many there may be, which of them are stuck, how they end together.
 
 mod admission;
+#[cfg(test)]
+#[cfg(mcp_sub_loom)]
+mod models;
 mod shutdown;
 mod stream;
 mod sweeper;
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
-use tokio::{sync::Notify, task::AbortHandle, time::Instant};
+use tokio::{task::AbortHandle, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::admission::Admitted;
@@ -24,7 +27,7 @@ use crate::{
     limits::Limits,
     stats::{Stats, Totals},
     stream::{Progress, Stream},
-    sync::lock,
+    sync::{Mutex, Notify, lock},
 };
 
 pub(crate) struct Registry {

@@ -43,7 +43,7 @@ impl Registry {
     }
 
     /// From now on nothing is waited for. Returns the streams that have not given their ending to their transport.
-    fn cut(&self) -> Vec<Arc<dyn Stream>> {
+    pub(super) fn cut(&self) -> Vec<Arc<dyn Stream>> {
         let left = {
             let mut state = lock(&self.state);
             state.cut = true;

@@ -7,13 +7,16 @@ use std::{
 };
 
 use tokio::{
-    sync::Notify,
     task::AbortHandle,
     time::{Instant, timeout_at},
 };
 
 use super::Registry;
-use crate::{ending::CloseReason, stream::Stream, sync::lock};
+use crate::{
+    ending::CloseReason,
+    stream::Stream,
+    sync::{Notify, lock},
+};
 
 impl Registry {
     /// Sees to it that the sweeper runs. It ends with its runtime; another one may serve on.

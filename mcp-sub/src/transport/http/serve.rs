@@ -7,7 +7,7 @@ use std::{
     net::SocketAddr,
     pin::pin,
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
@@ -30,7 +30,12 @@ use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
 use super::{gate::BoxError, socket::SocketOptions};
-use crate::{handler::SubscriptionHandler, registry::Shutdown, subscriptions::Subscriptions, sync::lock};
+use crate::{
+    handler::SubscriptionHandler,
+    registry::Shutdown,
+    subscriptions::Subscriptions,
+    sync::{Mutex, lock},
+};
 
 /// How long a connection may say nothing, or not all of a request's head. It holds for those that are kept alive as
 /// well: longer than the 60 seconds after which most balancers give up an idle one, so that they, not we, close it.
