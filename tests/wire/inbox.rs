@@ -20,11 +20,11 @@ const FILTER: &str =
 struct Saved(&'static str);
 struct Installed;
 
-struct Feed(mpsc::UnboundedReceiver<Installed>);
+pub(crate) struct Feed<T>(pub(crate) mpsc::UnboundedReceiver<T>);
 
-impl Stream for Feed {
-    type Item = Installed;
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Installed>> {
+impl<T> Stream for Feed<T> {
+    type Item = T;
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.0.poll_recv(cx)
     }
 }
@@ -32,7 +32,7 @@ impl Stream for Feed {
 /// Tells the first subscription of these files when it begins, and then of what its feed says.
 struct Files {
     changed: Vec<&'static str>,
-    feed: Mutex<Option<Feed>>,
+    feed: Mutex<Option<Feed<Installed>>>,
     closed: mpsc::UnboundedSender<CloseReason>,
 }
 
@@ -95,6 +95,7 @@ async fn one_subscription_is_told_of_what_is_its_own_and_ends_with_its_source() 
     drop(feed);
     assert_eq!(stream.rest().await[0]["result"]["resultType"], "complete");
     assert_eq!(within("handle_close", reasons.recv()).await, Some(CloseReason::SourceEnded));
+    assert_eq!(subscriptions.open_streams(), 1, "its slot is free");
     assert_eq!(subscriptions.publish(Saved("file:///a")), 1);
     assert_eq!(other.told().await, "file:///a", "and nothing before");
 }

@@ -21,6 +21,8 @@ mod keep_alive;
 mod layer;
 mod limits;
 mod log;
+mod panics;
+mod reasons;
 mod refusals;
 mod rmcp;
 mod robustness;
