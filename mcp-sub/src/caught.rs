@@ -2,7 +2,9 @@
 
 use std::{
     any::Any,
+    fmt,
     future::Future,
+    ops::Deref,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -16,6 +18,35 @@ use crate::sync::catch_unwind;
 pub(crate) fn dropped<T>(value: T) {
     if catch_unwind(|| drop(value)).is_err() {
         tracing::error!("a destructor of a user's panicked");
+    }
+}
+
+/// A value of a user's, whose destructor may panic, whoever happens to be the last to hold it: it goes by [`dropped`].
+pub(crate) struct Held<T>(Option<T>);
+
+impl<T> Held<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+}
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl<T> Drop for Held<T> {
+    fn drop(&mut self) {
+        dropped(self.0.take());
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Held<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

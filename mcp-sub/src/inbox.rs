@@ -12,6 +12,7 @@ use futures_core::Stream;
 use pin_project_lite::pin_project;
 
 use crate::{
+    caught::Held,
     handler::{HandledBy, SubscriptionHandler},
     hub::{Published, Slot},
     source::Source,
@@ -194,7 +195,7 @@ impl<H: SubscriptionHandler> fmt::Debug for Inbox<H> {
 
 fn published<H: SubscriptionHandler>(event: H::Event, uri: Option<&str>) -> Arc<Published<H::Event>> {
     let kinds = H::kinds(&event).intersection(H::DECLARED);
-    Arc::new(Published { event, kinds, uri: uri.map(Into::into) })
+    Arc::new(Published { event: Held::new(event), kinds, uri: uri.map(Into::into) })
 }
 
 pin_project! {

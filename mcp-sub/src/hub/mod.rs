@@ -11,6 +11,7 @@ use std::{fmt, sync::Arc};
 use self::index::Index;
 pub(crate) use self::slot::{Next, Published, Slot};
 use crate::{
+    caught::Held,
     filter::Honoured,
     handler::{HandledBy, SubscriptionHandler},
     kind::Kinds,
@@ -59,7 +60,7 @@ impl<H: SubscriptionHandler> Hub<H> {
 
     fn offer(&self, event: H::Event, uri: Option<&str>) -> usize {
         let kinds = H::kinds(&event).intersection(H::DECLARED);
-        let mut offer = Offer::Unshared(event);
+        let mut offer = Offer::Unshared(Held::new(event));
         let mut offered = 0;
         let mut wakers = Vec::new();
         read(self.index.index()).for_each_concerned(kinds, uri, |slot| {
@@ -102,7 +103,7 @@ impl<H: SubscriptionHandler> fmt::Debug for Hub<H> {
 
 /// An event, shared only once somebody is concerned: publishing to nobody allocates nothing.
 enum Offer<E> {
-    Unshared(E),
+    Unshared(Held<E>),
     Shared(Arc<Published<E>>),
     Moving,
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    caught::dropped,
+    caught::Held,
     ending::CloseReason,
     filter::Honoured,
     handle::End,
@@ -20,7 +20,7 @@ use crate::{
 /// An event on its way, shared by all whom it concerns.
 #[derive(Debug)]
 pub(crate) struct Published<E> {
-    pub(crate) event: E,
+    pub(crate) event: Held<E>,
     /// What the method of the event declares.
     pub(crate) kinds: Kinds,
     /// What it was published for.
@@ -199,9 +199,7 @@ impl<E> Slot<E> {
             state.ending.get_or_insert(CloseReason::Completed);
             (std::mem::take(&mut state.events), std::mem::take(&mut state.attached))
         };
-        drop(attached);
-        // The last one to hold an event runs its destructor.
-        events.into_iter().for_each(dropped);
+        drop((events, attached));
     }
 
     /// Whether something waits here to be taken.
@@ -260,7 +258,10 @@ mod tests {
 
     fn offer(slot: &Slot<u32>, event: u32, uri: Option<&str>) {
         let kinds = if uri.is_some() { Kinds::RESOURCES_UPDATED } else { Kinds::TOOLS_LIST_CHANGED };
-        assert!(slot.offer(&Arc::new(Published { event, kinds, uri: uri.map(Into::into) })).is_none());
+        assert!(
+            slot.offer(&Arc::new(Published { event: Held::new(event), kinds, uri: uri.map(Into::into) }))
+                .is_none()
+        );
     }
 
     /// Events by their number, a catch-up by the number of its entries, the end by its name.
@@ -324,7 +325,7 @@ mod tests {
     fn what_is_sent_to_one_slot_has_to_concern_it() {
         let slot = slot(&["x:a"], 1);
         let send = |event: u32, kinds: Kinds, uri: Option<&str>| {
-            slot.send(&Arc::new(Published { event, kinds, uri: uri.map(Into::into) }))
+            slot.send(&Arc::new(Published { event: Held::new(event), kinds, uri: uri.map(Into::into) }))
         };
         assert!(send(1, Kinds::RESOURCES_UPDATED, Some("x:a")));
         assert!(!send(2, Kinds::RESOURCES_UPDATED, Some("x:b")));

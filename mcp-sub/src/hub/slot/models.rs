@@ -15,7 +15,7 @@ const TOOLS: u32 = 0;
 
 fn published(event: u32, uri: Option<&str>) -> Arc<Published<u32>> {
     let kinds = if uri.is_some() { Kinds::RESOURCES_UPDATED } else { Kinds::TOOLS_LIST_CHANGED };
-    Arc::new(Published { event, kinds, uri: uri.map(Into::into) })
+    Arc::new(Published { event: Held::new(event), kinds, uri: uri.map(Into::into) })
 }
 
 /// As the hub does.
