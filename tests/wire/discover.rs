@@ -1,7 +1,7 @@
 //! Promise 3: what is advertised is what an acknowledgement can contain; and the rest that a server alone answers.
 
 use mcp_sub::{
-    AnyNotification, Caller, Channel, Filter, Flow, Inbox, Kinds, ListenRequest, Rejection,
+    AnyNotification, Caller, Channel, Filter, Flow, Handles, Inbox, Kinds, ListenRequest, Rejection,
     SubscriptionHandler, Subscriptions, subscription_handler,
 };
 use mcp_sub_tests::{Hostile, Probe, PromptsChanged, Request, Server, ToolsChanged};
@@ -114,6 +114,88 @@ async fn promise_3_what_is_advertised_is_what_is_acknowledged() {
         assert_eq!(filter_of(&advertised), honoured, "{advertised}");
         assert_eq!(honoured.as_object().unwrap().len(), count);
     }
+}
+
+/// Declares what its number says, and tries to tell everything.
+struct Subset<const KINDS: u8>;
+
+const fn kinds(number: u8) -> Kinds {
+    const fn one(number: u8, bit: u8, kind: Kinds) -> Kinds {
+        if number & bit == 0 { Kinds::NONE } else { kind }
+    }
+    one(number, 1, Kinds::TOOLS_LIST_CHANGED)
+        .union(one(number, 2, Kinds::PROMPTS_LIST_CHANGED))
+        .union(one(number, 4, Kinds::RESOURCES_LIST_CHANGED))
+        .union(one(number, 8, Kinds::RESOURCES_UPDATED))
+}
+
+impl<const KINDS: u8> SubscriptionHandler for Subset<KINDS> {
+    type Event = ();
+    type State = ();
+    const DECLARED: Kinds = kinds(KINDS);
+
+    fn kinds((): &()) -> Kinds {
+        Kinds::ALL
+    }
+
+    async fn subscribe(
+        &self,
+        _: &mut Filter<'_, Self>,
+        _: &ListenRequest,
+        _: &Inbox<Self>,
+    ) -> Result<(), Rejection> {
+        Ok(())
+    }
+
+    async fn handle_event(&self, (): &(), channel: &mut Channel<'_, AnyNotification>, (): &mut ()) -> Flow {
+        channel.tools_list_changed();
+        channel.prompts_list_changed();
+        channel.resources_list_changed();
+        channel.resources_updated("a:1");
+        Flow::Continue
+    }
+}
+
+impl<const KINDS: u8> Handles<()> for Subset<KINDS> {
+    type Events = ();
+    fn into_event((): ()) {}
+}
+
+/// Advertised, acknowledged and told is the same.
+async fn agrees<const KINDS: u8>() {
+    let subscriptions = Subscriptions::builder(Subset::<KINDS>).build();
+    let server = Server::start(subscriptions.http());
+    let advertised = filter_of(&capabilities(&server).await);
+    let mut expected = json!({});
+    let mut told = Vec::new();
+    for (bit, field, value, name) in [
+        (1, "toolsListChanged", json!(true), "tools"),
+        (2, "promptsListChanged", json!(true), "prompts"),
+        (4, "resourcesListChanged", json!(true), "resources"),
+        (8, "resourceSubscriptions", json!(["a:1"]), "a:1"),
+    ] {
+        if KINDS & bit != 0 {
+            expected[field] = value;
+            told.push(name);
+        }
+    }
+    assert_eq!(advertised, expected);
+    let mut stream = server.listen("1", ALL).await;
+    assert_eq!(stream.acknowledged().await, expected);
+    subscriptions.publish(());
+    subscriptions.shutdown(mcp_sub_tests::PATIENCE).await;
+    for name in told {
+        assert_eq!(stream.told().await, name);
+    }
+    assert_eq!(stream.told().await, "result");
+}
+
+#[tokio::test]
+async fn promise_3_each_of_the_sixteen_sets_of_kinds_is_advertised_acknowledged_and_told_alike() {
+    macro_rules! all {
+        ($($kinds:literal)*) => { $(agrees::<$kinds>().await;)* };
+    }
+    all!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Promise 2: what is honoured was requested, is declared, and was left by `subscribe`; nothing else is ever written.
 
-use mcp_sub::Subscriptions;
+use mcp_sub::{ListChanges, Subscriptions, ToolsListChanged};
 use mcp_sub_tests::{
     Act, Hostile, Probe, PromptsChanged, Request, ResourcesChanged, Server, Tell, ToolsChanged, Updated,
     Whatever,
@@ -67,6 +67,61 @@ async fn promise_2_nothing_is_told_of_what_was_not_requested() {
     subscriptions.publish(PromptsChanged);
     subscriptions.publish_for("a:1", Updated("a:1".into()));
     assert_eq!([stream.told().await, stream.told().await], ["prompts", "a:1"]);
+}
+
+#[tokio::test]
+async fn promise_2_what_was_requested_as_false_or_as_an_empty_list_is_never_told() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.http());
+    let filter = r#"{"toolsListChanged":false,"promptsListChanged":true,"resourceSubscriptions":[]}"#;
+    let mut stream = server.listen("1", filter).await;
+    assert_eq!(stream.acknowledged().await, json!({"promptsListChanged": true}));
+    assert_eq!(subscriptions.publish(ToolsChanged), 0);
+    assert_eq!(subscriptions.publish_for("a:1", Updated("a:1".into())), 0);
+    assert_eq!(subscriptions.publish(Updated("a:1".into())), 0);
+    subscriptions.publish(PromptsChanged);
+    assert_eq!(stream.told().await, "prompts");
+}
+
+#[tokio::test]
+async fn promise_2_a_server_acknowledges_what_it_declares_and_ends_who_is_left_with_nothing() {
+    let subscriptions = Subscriptions::builder(ListChanges::new().tools()).build();
+    let server = Server::start(subscriptions.http());
+    let all = r#"{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
+    let mut stream = server.listen("1", all).await;
+    assert_eq!(stream.acknowledged().await, json!({"toolsListChanged": true}));
+    let mut nothing = server.listen("2", r#"{"promptsListChanged":true}"#).await;
+    assert_eq!(nothing.acknowledged().await, json!({}));
+    assert_eq!(nothing.told().await, "result");
+    assert!(nothing.rest().await.is_empty());
+    assert_eq!(subscriptions.open_streams(), 1);
+    assert_eq!(subscriptions.publish(ToolsListChanged), 1, "nobody else is in the index");
+    assert_eq!(stream.told().await, "tools");
+}
+
+/// To the byte, headers and all: neither tells a caller that there is something to see.
+#[tokio::test]
+async fn promise_2_a_uri_that_may_not_be_seen_looks_like_one_that_does_not_exist() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.http());
+    for (beside, ends) in [(r#""note://mine/y","#, false), ("", true)] {
+        let mut seen = Vec::new();
+        // The handler knows why it leaves one out; the client does not.
+        for (uri, deny) in [("note://alice/x", "alice"), ("note://none/xyz", "none")] {
+            let filter = format!(r#"{{"resourceSubscriptions":[{beside}"{uri}"]}}"#);
+            let mut stream = server.send(&Request::listen("1", &filter).header("x-deny", deny)).await;
+            stream.acknowledged().await;
+            if ends {
+                assert_eq!(stream.told().await, "result");
+                stream.bytes().await;
+            }
+            assert_eq!(subscriptions.publish_for(uri, Updated(uri.into())), 0);
+            let headers = ["content-type", "cache-control", "content-length", "www-authenticate"];
+            let headers = headers.map(|name| stream.header(name).map(str::to_owned));
+            seen.push((stream.status(), headers, stream.received().to_vec()));
+        }
+        assert_eq!(seen[0], seen[1]);
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use mcp_sub_tests::{
-    Act, Client, Noise, Probe, PromptsChanged, Request, Server, Tell, ToolsChanged, Updated, within,
+    Act, Client, Item, Noise, Probe, PromptsChanged, Request, Server, Tell, ToolsChanged, Updated, within,
 };
 
 const LISTS: &str = r#"{"toolsListChanged":true,"promptsListChanged":true}"#;
@@ -55,6 +55,48 @@ async fn promise_6_a_stalled_reader_delays_neither_others_nor_the_publisher() {
     }
     mcp_sub_tests::eventually("the readers are gone", || subscriptions.open_streams() == 1).await;
     drop(stalled);
+}
+
+/// The connection of one is full; the comments of the others come as ever, and so does what is published.
+#[tokio::test]
+async fn promise_6_while_one_reader_is_stalled_the_keep_alives_of_others_go_on() {
+    let subscriptions = Probe::serve(|builder| builder.keep_alive(std::time::Duration::from_millis(5)));
+    let server = Server::start_narrow(subscriptions.http());
+    let uri = format!("a:{}", "x".repeat(50_000));
+    let filter = format!(r#"{{"resourceSubscriptions":["{uri}"]}}"#);
+    let stalled = Client::connect_narrow(server.address()).await.send(&Request::listen("1", &filter)).await;
+    let mut others = [server.listening("2", LISTS).await, server.listening("3", LISTS).await];
+    let mut published = 0;
+    mcp_sub_tests::eventually("the slot of the stalled one is full", || {
+        published += subscriptions.publish_for(&uri, Updated(uri.clone())) as u64;
+        published > subscriptions.stats().events + 300
+    })
+    .await;
+    for stream in &mut others {
+        for _ in 0..3 {
+            assert!(matches!(stream.item().await, Item::Comment(_)));
+        }
+    }
+    subscriptions.publish(ToolsChanged);
+    for stream in &mut others {
+        assert_eq!(stream.told().await, "tools");
+    }
+    assert_eq!(subscriptions.open_streams(), 3);
+    drop(stalled);
+}
+
+/// As many as one likes: they are no workers of a pool.
+#[tokio::test]
+async fn promise_6_open_streams_take_no_turn_of_other_requests() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = Server::start(subscriptions.http());
+    let mut streams = Vec::new();
+    for _ in 0..64 {
+        streams.push(server.listening("1", LISTS).await);
+    }
+    assert_eq!(server.send(&Request::call("2", "tools/list", "")).await.status(), 200);
+    assert_eq!(server.send(&Request::call("3", "server/discover", "")).await.status(), 200);
+    assert_eq!(subscriptions.open_streams(), 64);
 }
 
 #[tokio::test]

@@ -60,6 +60,51 @@ async fn streams_above_the_limit_are_refused_and_every_end_makes_room() {
     assert_eq!(subscriptions.publish(ToolsChanged), 1);
 }
 
+/// Whoever has read the end of a stream finds its place: it is free before the end can be read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_is_free_when_its_stream_has_ended_a_hundred_times() {
+    let limits = Limits::default().with_streams(2).with_streams_per_principal(2);
+    let subscriptions = Probe::serve(|builder| builder.limits(limits).principal(|_| Some("anyone".into())));
+    let server = Server::start(subscriptions.http());
+    let mut first = server.listening("1", TOOLS).await;
+    for round in 0..100 {
+        let mut second = server.listening("2", TOOLS).await;
+        let third = server.send(&Request::listen("3", TOOLS)).await;
+        assert_eq!(third.status(), 503, "{round}");
+        match round % 4 {
+            0 => _ = subscriptions.publish(Tell::new("2", Act::Stop("room"))),
+            1 => _ = subscriptions.publish(Tell::new("2", Act::TellAndFail("room"))),
+            2 => _ = subscriptions.publish(Tell::new("2", Act::Panic)),
+            _ => {
+                // Both at once: each place is free.
+                assert_eq!(subscriptions.end_all("anyone", "room"), 2);
+                assert_eq!([first.told().await, second.told().await], ["result", "result"]);
+                first = server.listening("1", TOOLS).await;
+                continue;
+            }
+        }
+        while !second.rest().await.is_empty() {}
+    }
+    assert_eq!(subscriptions.stats().refused, [("streams", 100)].into());
+}
+
+/// A client that leaves says so to its own end of the socket only: the server hears of it in a moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_is_free_once_its_client_has_left_a_hundred_times() {
+    let (subscriptions, server) = with(Limits::default().with_streams(2));
+    let _first = server.listening("1", TOOLS).await;
+    for round in 0..100 {
+        let second = server.listening("2", TOOLS).await;
+        if round % 2 == 0 {
+            second.leave();
+        } else {
+            second.reset();
+        }
+        eventually("there is room", || subscriptions.open_streams() == 1).await;
+    }
+    subscriptions.handler().closed(100).await;
+}
+
 #[tokio::test]
 async fn a_subscribe_that_still_decides_counts() {
     let (subscriptions, server) = with(Limits::default().with_streams(1));
@@ -93,6 +138,19 @@ async fn the_limits_that_are_set_where_nothing_is_are_as_documented() {
     let id = |length: usize| Request::listen(&format!("\"{}\"", "x".repeat(length - 2)), TOOLS);
     assert_eq!(server.send(&id(8192)).await.status(), 200);
     assert_eq!(refused(&server, &id(8193)).await, (400, -32600, json!("id_bytes"), false));
+}
+
+/// The body would have them all: what is refused are the URIs.
+#[tokio::test]
+async fn a_hundred_thousand_uris_and_one_of_a_megabyte_are_refused() {
+    let (subscriptions, server) = with(Limits::default().with_body(8 * 1024 * 1024));
+    let many: Vec<String> = (0..100_000).map(|i| format!("a:{i}")).collect();
+    let long = [format!("a:{}", "x".repeat(1024 * 1024))];
+    for (uris, limit) in [(&many[..], "uris"), (&long, "uri_bytes")] {
+        let listen = Request::listen("1", &format!(r#"{{"resourceSubscriptions":{}}}"#, json!(uris)));
+        assert_eq!(refused(&server, &listen).await, (400, -32602, json!(limit), true));
+    }
+    assert_eq!(subscriptions.handler().accepted(), 0);
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ fn told_to(caller: &Caller) -> &str {
 }
 
 #[subscription_handler]
-#[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
+#[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "the attribute asks for this shape")]
 impl Fragile {
     fn subscription_capabilities(&self, caller: &Caller) -> Kinds {
         assert_ne!(told_to(caller), "capabilities", "in `subscription_capabilities`");
@@ -187,7 +187,7 @@ impl House {
     }
 
     /// The other stream goes on, there is room for another one, and each that was accepted is closed once.
-    async fn is_whole(mut self, closed: impl IntoIterator<Item = CloseReason>) {
+    async fn goes_on(mut self, closed: impl IntoIterator<Item = CloseReason>) {
         eventually("there is room", || self.subscriptions.open_streams() == 1).await;
         for expected in closed {
             assert_eq!(within("handle_close", self.closing.recv()).await, Some(expected));
@@ -224,7 +224,7 @@ async fn promise_6_a_panic_before_the_acknowledgement_refuses_one_listen() {
             let expected = json!({"code": -32603, "message": "internal error"});
             assert_eq!((&error["id"], &error["error"]), (&json!(1), &expected), "{panics}");
         }
-        house.is_whole([]).await;
+        house.goes_on([]).await;
     }
 }
 
@@ -241,7 +241,7 @@ async fn promise_6_a_panic_in_a_method_ends_one_stream() {
         assert_eq!(stream.told().await, "tools", "what was sent before is told");
         assert_eq!(stream.told().await, "error panicked");
         assert!(stream.rest().await.is_empty());
-        house.is_whole([CloseReason::Panicked]).await;
+        house.goes_on([CloseReason::Panicked]).await;
     }
 }
 
@@ -252,7 +252,7 @@ async fn promise_6_a_panic_in_handle_lagged_ends_one_stream() {
     let mut stream = house.listening("lagged").await;
     house.subscriptions.publish(Installed);
     assert_eq!(stream.told().await, "error panicked");
-    house.is_whole([CloseReason::Panicked]).await;
+    house.goes_on([CloseReason::Panicked]).await;
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn promise_6_a_panic_in_a_source_ends_one_stream() {
     let house = House::start(Limits::default()).await;
     let mut stream = house.listening("source").await;
     assert_eq!(stream.told().await, "error panicked");
-    house.is_whole([CloseReason::Panicked]).await;
+    house.goes_on([CloseReason::Panicked]).await;
 }
 
 #[tokio::test]
@@ -268,7 +268,7 @@ async fn promise_6_a_panic_when_a_stream_is_over_harms_nobody() {
     for panics in ["close", "state", "source dropped"] {
         let house = House::start(Limits::default()).await;
         house.listening(panics).await.leave();
-        house.is_whole([CloseReason::Disconnected]).await;
+        house.goes_on([CloseReason::Disconnected]).await;
     }
 }
 
@@ -284,7 +284,7 @@ async fn promise_6_a_panic_in_an_events_destructor_ends_nothing() {
     house.subscriptions.publish(Installed);
     assert_eq!(stream.told().await, "tools");
     stream.leave();
-    house.is_whole([CloseReason::Disconnected]).await;
+    house.goes_on([CloseReason::Disconnected]).await;
 }
 
 #[tokio::test]
@@ -293,5 +293,5 @@ async fn promise_6_a_panic_in_a_method_and_in_the_destructor_of_its_event_ends_o
     let mut stream = house.listening("").await;
     house.subscriptions.publish(BadBomb);
     assert_eq!([stream.told().await, stream.told().await], ["tools", "error panicked"]);
-    house.is_whole([CloseReason::Panicked]).await;
+    house.goes_on([CloseReason::Panicked]).await;
 }
