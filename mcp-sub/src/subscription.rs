@@ -349,6 +349,8 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
             _ => tracing::info!(%reason, ?open, "subscription ended"),
         });
+        // Room first: whoever is told of this end, by `handle_close` or by a handle, may listen again at once.
+        let _closing = self.closer.hold();
         self.permit.close(reason.clone());
         if let Some(state) = self.state.take() {
             let handler = self.handler.clone();

@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use http::{HeaderValue, StatusCode, header::RETRY_AFTER};
 use tokio::runtime::Handle;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::Registry;
 use crate::{
@@ -75,10 +75,14 @@ impl Registry {
         Some(Closer { runtime, closing: self.closing.clone() })
     }
 
-    fn release_permit(&self, key: u64) {
+    /// Makes room, and then tells whoever waits for this end. `None`: it never opened.
+    fn release_permit(&self, key: u64, reason: Option<CloseReason>) {
         let gone = {
             let mut state = lock(&self.state);
             let Some(admitted) = state.admitted.remove(&key) else { return };
+            if let Some(reason) = &reason {
+                state.totals.closed(reason.name());
+            }
             if let Some(principal) = &admitted.principal
                 && let Some(count) = state.principals.get_mut(principal)
             {
@@ -89,8 +93,7 @@ impl Registry {
             }
             admitted
         };
-        // Where it was not closed with a reason, it never opened.
-        gone.handle.close(None);
+        gone.handle.close(reason);
         self.changed.notify_waiters();
     }
 }
@@ -133,16 +136,15 @@ impl Permit {
         &self.handle
     }
 
-    /// Its subscription was accepted, and has ended.
+    /// Its subscription was accepted, and has ended. From now on there is room.
     pub(crate) fn close(&self, reason: CloseReason) {
-        lock(&self.registry.state).totals.closed(reason.name());
-        self.handle.close(Some(reason));
+        self.registry.release_permit(self.key, Some(reason));
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.registry.release_permit(self.key);
+        self.registry.release_permit(self.key, None);
     }
 }
 
@@ -154,6 +156,11 @@ pub(crate) struct Closer {
 }
 
 impl Closer {
+    /// As long as this is held, a shutdown waits for what will be spawned.
+    pub(crate) fn hold(&self) -> TaskTrackerToken {
+        self.closing.token()
+    }
+
     pub(crate) fn spawn(&self, close: impl Future<Output = ()> + Send + 'static) {
         self.closing.spawn_on(close, &self.runtime);
     }

@@ -126,6 +126,23 @@ async fn promise_5_a_handle_ends_its_stream_once_and_tells_why() {
     assert_eq!(handle.closed().await, Some(reason), "as often as one likes");
 }
 
+/// At the very moment when it is woken.
+#[tokio::test]
+async fn whoever_hears_of_an_end_finds_room() {
+    let (server, _closed, handle, stream) = open_with_handle().await;
+    let open = Arc::new(AtomicUsize::new(usize::MAX));
+    let look = {
+        let (server, open) = (server.clone(), open.clone());
+        move || open.store(server.open_streams(), Ordering::SeqCst)
+    };
+    let waker = Waker::from(Arc::new(Hook(look, || ())));
+    let mut closed = std::pin::pin!(handle.closed());
+    assert!(closed.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(stream);
+    assert_eq!(open.load(Ordering::SeqCst), 0);
+    assert_eq!(server.stats().closed, [("disconnected", 1)].into());
+}
+
 #[tokio::test]
 async fn a_handle_tells_of_every_ending() {
     let (_server, _closed, handle, stream) = open_with_handle().await;
