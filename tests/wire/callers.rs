@@ -1,8 +1,11 @@
 //! What depends on who asks.
 
+use std::{collections::HashSet, sync::Mutex};
+
 use mcp_sub::{
     AnyNotification, Caller, Channel, Filter, Flow, Handles, Inbox, Kinds, Limits, ListChanges,
     ListenRequest, PromptsListChanged, Rejection, SubscriptionHandler, Subscriptions, ToolsListChanged,
+    subscription_handler,
 };
 use mcp_sub_tests::{Request, Server};
 use serde_json::{Value, json};
@@ -134,4 +137,52 @@ async fn the_streams_of_one_principal_are_counted_and_ended() {
     assert_eq!([bob.told().await, bob.told().await], ["prompts", "tools"]);
     let mut again = server.send(&listen("alice")).await;
     again.acknowledged().await;
+}
+
+struct Saved(String);
+
+/// Notes, each its owner's own. Rights are looked up when a subscription begins, and again for each event.
+#[derive(Default)]
+struct Notes {
+    revoked: Mutex<HashSet<String>>,
+}
+
+#[subscription_handler]
+impl Notes {
+    #[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
+    fn subscribe(&self, filter: &mut Filter<'_>, request: &ListenRequest) -> Result<String, Rejection> {
+        let user = request.headers().get("user").and_then(|user| user.to_str().ok());
+        let user = user.ok_or_else(Rejection::unauthorized)?.to_owned();
+        filter.retain_resources(|uri| uri.starts_with(&format!("note://{user}/")));
+        Ok(user)
+    }
+
+    #[emits(resources_updated)]
+    fn saved(&self, Saved(uri): &Saved, channel: &mut Channel<'_>, user: &mut String) {
+        if !self.revoked.lock().unwrap().contains(user) {
+            channel.resources_updated(uri);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_what_is_anothers_or_what_it_may_not_see_any_more() {
+    let subscriptions = Subscriptions::builder(Notes::default()).keep_alive(None).build();
+    let server = Server::start(subscriptions.http());
+    let filter = r#"{"resourceSubscriptions":["note://alice/x","note://bob/y"]}"#;
+    let listen = |user| Request::listen("1", filter).header("user", user);
+    let mut alice = server.send(&listen("alice")).await;
+    assert_eq!(alice.acknowledged().await, json!({"resourceSubscriptions": ["note://alice/x"]}));
+    let mut bob = server.send(&listen("bob")).await;
+    assert_eq!(bob.acknowledged().await, json!({"resourceSubscriptions": ["note://bob/y"]}));
+    let save = |uri: &str| subscriptions.publish_for(uri, Saved(uri.into()));
+    assert_eq!([save("note://alice/x"), save("note://bob/y")], [1, 1]);
+    assert_eq!([alice.told().await, bob.told().await], ["note://alice/x", "note://bob/y"]);
+
+    subscriptions.handler().revoked.lock().unwrap().insert("alice".into());
+    assert_eq!([save("note://alice/x"), save("note://bob/y")], [1, 1]);
+    assert_eq!(bob.told().await, "note://bob/y");
+    // Silence is all that she gets, until the result.
+    subscriptions.shutdown(mcp_sub_tests::PATIENCE).await;
+    assert_eq!([alice.told().await, bob.told().await], ["result", "result"]);
 }
