@@ -34,6 +34,9 @@ async fn promise_1_what_is_published_between_slot_and_acknowledgement_comes_afte
     for told in ["prompts", "file:///a", "tools"] {
         assert_eq!(stream.told().await, told);
     }
+    // And none of it twice.
+    subscriptions.publish(PromptsChanged);
+    assert_eq!(stream.told().await, "prompts");
 }
 
 #[tokio::test]
