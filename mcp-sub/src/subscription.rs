@@ -16,7 +16,7 @@ use bytes::Bytes;
 use tracing::{Instrument, Span};
 
 use crate::{
-    caught::{Caught, Panic, dropped},
+    caught::{Caught, Panic},
     channel::Channel,
     ending::{CloseReason, Flow},
     filter::Honoured,
@@ -290,10 +290,8 @@ async fn serve<H: SubscriptionHandler>(
                 break;
             }
             let Some(waiting) = slot.try_next() else { break };
-            dropped(std::mem::replace(&mut next, waiting));
+            next = waiting;
         }
-        // It may be the last one to hold an event.
-        dropped(next);
     }
 }
 
