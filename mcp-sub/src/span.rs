@@ -4,6 +4,7 @@ use std::{
     fmt,
     hash::{BuildHasher, RandomState},
     sync::LazyLock,
+    time::Duration,
 };
 
 use tracing::{Span, field};
@@ -28,6 +29,7 @@ pub(crate) fn of(stream: u64, id: &RequestId, caller: &Caller, principal: Option
         kinds = field::Empty,
         uris = field::Empty,
         reason = field::Empty,
+        open = field::Empty,
         events = field::Empty,
         notifications = field::Empty,
         merged = field::Empty,
@@ -42,10 +44,11 @@ pub(crate) fn accepted(span: &Span, honoured: &Honoured) {
     span.record("uris", honoured.uris().len());
 }
 
-/// The subscription has ended.
-pub(crate) fn ended(span: &Span, reason: &CloseReason, counts: Counts) {
+/// The subscription has ended, and was open for so long.
+pub(crate) fn ended(span: &Span, reason: &CloseReason, open: Duration, counts: Counts) {
     let Counts { events, notifications, merged, filtered, catch_ups } = counts;
     span.record("reason", reason.name());
+    span.record("open", field::debug(open));
     span.record("events", events);
     span.record("notifications", notifications);
     span.record("merged", merged);

@@ -337,15 +337,15 @@ impl<H: SubscriptionHandler> Drop for Guard<H> {
         // Whoever took the future and dropped it has said why; the runtime, if it did so, has not.
         self.shared.end(CloseReason::Disconnected);
         let reason = lock(&self.shared.ended).clone().unwrap_or(CloseReason::Disconnected);
-        span::ended(&self.span, &reason, self.shared.outbox.counters().counts());
-        // With the id, since who logs no more than warnings has no spans either.
         let (id, open) = (self.shared.outbox.id(), self.opened.elapsed());
+        span::ended(&self.span, &reason, open, self.shared.outbox.counters().counts());
+        // With the id, since who logs no more than warnings has no spans either.
         self.span.in_scope(|| match &reason {
             CloseReason::Failed(_) | CloseReason::Panicked => {
                 tracing::error!(%id, %reason, ?open, "subscription failed");
             }
             CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
-            _ => tracing::info!(%reason, ?open, "subscription ended"),
+            _ => tracing::info!(%reason, "subscription ended"),
         });
         // Room first: whoever is told of this end, by `handle_close` or by a handle, may listen again at once.
         let _closing = self.closer.hold();

@@ -70,6 +70,7 @@ fn a_stream_has_a_span_that_says_whose_it_was_and_how_it_ended() {
         "kinds={\"tools_list_changed\", \"resources_updated\"}",
         "uris=2",
         "reason=\"handler_failed\"",
+        " open=",
         "events=2",
         "notifications=0",
         "it broke",
