@@ -16,23 +16,29 @@ pub(crate) fn handler(errors: &Errors, handler: &mut Handler) {
     if handler.subscribe.is_empty() {
         no_subscribe(errors, handler, name);
     }
-    if handler.close.is_empty()
-        && let Some(ident) = who_takes(handler, Ours::CloseReason)
-    {
-        let text = "takes the reason of an ending, but only `handle_close` is called with one";
-        errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_close`?"));
-    }
-    if handler.lagged.is_empty()
-        && let Some(ident) = who_takes(handler, Ours::Missed)
-    {
-        let text = "takes what was missed, but only `handle_lagged` is called with it";
-        errors.at(ident, format_args!("`{ident}` {text}; did you mean `handle_lagged`?"));
-    }
-    if handler.capabilities.is_empty()
-        && let Some(ident) = who_takes(handler, Ours::Caller)
-    {
-        let text = "says what a caller may be told of, but only `subscription_capabilities` is asked";
-        errors.at(ident, format_args!("`{ident}` {text}; did you mean `subscription_capabilities`?"));
+    for (is_missing, ours, text, meant) in [
+        (
+            handler.close.is_empty(),
+            Ours::CloseReason,
+            "takes the reason of an ending, but only `handle_close` is called with one",
+            "handle_close",
+        ),
+        (
+            handler.lagged.is_empty(),
+            Ours::Missed,
+            "takes what was missed, but only `handle_lagged` is called with it",
+            "handle_lagged",
+        ),
+        (
+            handler.capabilities.is_empty(),
+            Ours::Caller,
+            "says what a caller may be told of, but only `subscription_capabilities` is asked",
+            "subscription_capabilities",
+        ),
+    ] {
+        if let Some(ident) = who_takes(handler, ours).filter(|_| is_missing) {
+            errors.at(ident, format_args!("`{ident}` {text}; did you mean `{meant}`?"));
+        }
     }
     one_method_for_each_event(errors, handler);
     // A method that was reported may be missing from the model.

@@ -1,7 +1,7 @@
 //! What the attribute's code names. No promise of compatibility: the two crates are released together.
 
 pub use core::{
-    convert::{Infallible, Into},
+    convert::Infallible,
     future::{Future, ready},
     marker::{PhantomData, Send},
     option::Option::{self, Some},

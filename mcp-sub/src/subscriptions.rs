@@ -1,13 +1,6 @@
 //! A server's subscriptions: the handle that applications hold.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    time::Duration,
-};
+use std::{borrow::Cow, fmt, future::Future, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -30,6 +23,7 @@ use crate::{
     span,
     stats::Stats,
     subscription::{Accepted, Subscription},
+    sync::catch_unwind,
 };
 
 /// The server side of `subscriptions/listen` for one handler. Cheap to clone; all clones are the same server.
@@ -207,7 +201,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
 
     /// What `caller` is told that there is, and whether another caller may be told otherwise.
     pub(crate) fn capabilities(&self, caller: &Caller) -> Result<Capabilities, Rejection> {
-        let asked = catch_unwind(AssertUnwindSafe(|| self.handler().subscription_capabilities(caller)));
+        let asked = catch_unwind(|| self.handler().subscription_capabilities(caller));
         let kinds = asked.map_err(|_| Rejection::failed("`subscription_capabilities` panicked"))?;
         Ok(Capabilities {
             kinds: kinds.map_or(H::DECLARED, |kinds| kinds.intersection(H::DECLARED)),
@@ -218,8 +212,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Makes room for one more stream, or says what forbids it.
     pub(crate) fn admit(&self, caller: &Caller) -> Result<Admission, Rejection> {
         let Inner { settings, registry, .. } = &*self.inner;
-        let principal =
-            catch_unwind(AssertUnwindSafe(|| settings.principal.as_ref().and_then(|of| of(caller))));
+        let principal = catch_unwind(|| settings.principal.as_ref().and_then(|of| of(caller)));
         let principal = principal.map_err(|_| Rejection::failed("the function of `principal` panicked"))?;
         let Some(closer) = registry.closer() else {
             return Err(Rejection::failed("subscriptions are served inside a tokio runtime only"));

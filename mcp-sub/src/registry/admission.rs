@@ -118,7 +118,7 @@ pub(crate) fn subscribe_timed_out() -> Rejection {
 /// One of the streams that may be open. Dropping it makes room.
 pub(crate) struct Permit {
     registry: Arc<Registry>,
-    pub(super) key: u64,
+    key: u64,
     principal: Option<Arc<str>>,
     handle: SubscriptionHandle,
 }

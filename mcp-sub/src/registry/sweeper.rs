@@ -80,7 +80,7 @@ impl Registry {
         // Out of its lock meanwhile: a recorder is foreign code.
         let mut report = std::mem::take(&mut *lock(&self.report));
         let stats = self.stats();
-        let updated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| report.update(&stats)));
+        let updated = crate::sync::catch_unwind(|| report.update(&stats));
         if updated.is_err() {
             tracing::error!("a recorder of metrics panicked");
         }
