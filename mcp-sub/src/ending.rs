@@ -93,8 +93,11 @@ pub enum CloseReason {
     Stopped(Cow<'static, str>),
     /// The server shuts down: the client has the result, if it took it in time.
     Shutdown,
-    /// The client went away. On HTTP this is how a client cancels.
+    /// The client went away. On HTTP this is how a client cancels. On stdio its input is over: it has the result, if it
+    /// still takes it.
     Disconnected,
+    /// The client cancelled the request, where messages share a channel. It is told nothing more.
+    Cancelled,
     /// A method returned this error, or said [`Flow::Fail`]: the client has an error.
     Failed(String),
     /// A method panicked: the client has an error.
@@ -116,6 +119,7 @@ impl CloseReason {
             Self::Stopped(_) => "stopped",
             Self::Shutdown => "shutdown",
             Self::Disconnected => "disconnected",
+            Self::Cancelled => "cancelled",
             Self::Failed(_) => "handler_failed",
             Self::Panicked => "panicked",
             Self::Stalled => "stalled",

@@ -222,8 +222,9 @@ fn put_ending(outbox: &Outbox, reason: &CloseReason) {
         CloseReason::Completed
         | CloseReason::SourceEnded
         | CloseReason::Stopped(_)
-        | CloseReason::Shutdown => outbox.complete(),
-        CloseReason::Disconnected => {}
+        | CloseReason::Shutdown
+        | CloseReason::Disconnected => outbox.complete(),
+        CloseReason::Cancelled => {}
         CloseReason::Failed(_) => outbox.fail(reason.name(), "the server's subscription handler failed"),
         CloseReason::Panicked => outbox.fail(reason.name(), "the server's subscription handler panicked"),
         CloseReason::Stalled => outbox.fail(reason.name(), "the client took no frames for too long"),

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, future::Future, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::{
     caller::Caller,
@@ -12,7 +12,7 @@ use crate::{
     filter::{Filter, Honoured},
     frame::{Frames, Framing},
     handler::{HandledBy, SubscriptionHandler},
-    hub::Hub,
+    hub::{Hub, Registration},
     inbox::Inbox,
     kind::Kinds,
     listen::ListenRequest,
@@ -220,23 +220,43 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         Ok(Admission { permit: registry.admit(principal)?, closer })
     }
 
-    /// Decides and starts. `allowed` is what this place can serve at all.
-    pub(crate) async fn open(
-        &self,
-        admission: Admission,
-        listen: Listen,
-        allowed: Kinds,
-    ) -> Result<EventStream, Rejection> {
-        let Inner { handler, hub, settings, registry } = &*self.inner;
+    /// Registers what a listen asks for, as far as there can be such a thing: from here on nothing is lost that is
+    /// published. `allowed` is what this caller can be granted at most.
+    pub(crate) fn register(&self, admission: Admission, listen: Listen, allowed: Kinds) -> Registered<H> {
+        let Inner { hub, settings, .. } = &*self.inner;
         let Admission { permit, closer } = admission;
         let Listen { id, caller, mut filter, framing } = listen;
         let span = span::of(permit.key(), &id, &caller, permit.principal());
         filter.retain_kinds(H::DECLARED.intersection(allowed));
         let offered = Arc::new(Honoured::new(filter.clone()));
-        // Before `subscribe`, so that nothing is lost that is published meanwhile.
         let registration = hub.register(offered.clone(), settings.limits.slot);
         permit.handle().opened(registration.slot());
         let request = ListenRequest::new(id, caller, permit.handle().clone());
+        let subscriptions = self.clone();
+        Registered { subscriptions, permit, closer, request, filter, offered, registration, framing, span }
+    }
+}
+
+/// A listen that misses nothing any more, and that its handler has not decided about.
+pub(crate) struct Registered<H: SubscriptionHandler> {
+    subscriptions: Subscriptions<H>,
+    permit: Permit,
+    closer: Closer,
+    request: ListenRequest,
+    filter: RequestedFilter,
+    offered: Arc<Honoured>,
+    registration: Registration<H::Event>,
+    framing: Framing,
+    span: Span,
+}
+
+impl<H: SubscriptionHandler> Registered<H> {
+    /// Decides and starts. `carried` is what this place can serve at all.
+    pub(crate) async fn open(self, carried: Kinds) -> Result<EventStream, Rejection> {
+        let Self { subscriptions, permit, closer, request, mut filter, offered, registration, framing, span } =
+            self;
+        let Inner { handler, settings, registry, .. } = &*subscriptions.inner;
+        filter.retain_kinds(carried);
         let inbox = Inbox::new(registration.slot());
         let subscribe = subscribe(&**handler, &mut filter, &request, &inbox).instrument(span.clone());
         let subscribe = tokio::time::timeout(settings.limits.subscribe_timeout, subscribe);

@@ -14,7 +14,17 @@ use super::{
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request(Request<'a>),
-    Notification,
+    Notification(Notification<'a>),
+    /// A response, or a request without an id. Over HTTP it is refused; where messages share a channel there is nobody to
+    /// tell.
+    Unanswerable(Malformed),
+}
+
+#[derive(Debug)]
+pub(crate) struct Notification<'a> {
+    pub(crate) method: String,
+    /// `None`: absent, or no object.
+    pub(crate) params: Option<Object<'a>>,
 }
 
 #[derive(Debug)]
@@ -75,9 +85,9 @@ impl<'a> Message<'a> {
             return Err(Error::invalid_request("`jsonrpc` must be \"2.0\""));
         }
         if message.get("method").is_none() {
-            return Err(Error::invalid_request(
-                "no `method`: a client sends requests and notifications only",
-            ));
+            let error = Error::invalid_request("no `method`: a client sends requests and notifications only");
+            let is_response = message.get("result").or_else(|| message.get("error")).is_some();
+            return if is_response { Ok(Self::Unanswerable(Malformed { id, error })) } else { Err(error) };
         }
         let Some(method) = message.str("method") else {
             return Err(Error::invalid_request("`method` must be a string"));
@@ -86,9 +96,12 @@ impl<'a> Message<'a> {
         let meta = params.as_ref().map(|params| member(params, "_meta", "`_meta`")).transpose()?.flatten();
         match id {
             Some(id) => Ok(Self::Request(Request { id, method, params, meta })),
-            None if method.starts_with("notifications/") => Ok(Self::Notification),
+            None if method.starts_with("notifications/") => {
+                Ok(Self::Notification(Notification { method, params }))
+            }
             None => {
-                Err(Error::invalid_request(format!("`{}` is a request, and needs an `id`", Shown(&method))))
+                let message = format!("`{}` is a request, and needs an `id`", Shown(&method));
+                Ok(Self::Unanswerable(Error::invalid_request(message).into()))
             }
         }
     }
@@ -196,8 +209,10 @@ mod tests {
         let raw = syntax(json.as_bytes()).map_err(|error| (None, error.code, error.message))?;
         match Message::of(raw, 64) {
             Ok(Message::Request(request)) => Ok((Some(request.id.to_string()), request.method)),
-            Ok(Message::Notification) => Ok((None, String::new())),
-            Err(Malformed { id, error }) => Err((id.map(|id| id.to_string()), error.code, error.message)),
+            Ok(Message::Notification(Notification { method, .. })) => Ok((None, method)),
+            Ok(Message::Unanswerable(Malformed { id, error })) | Err(Malformed { id, error }) => {
+                Err((id.map(|id| id.to_string()), error.code, error.message))
+            }
         }
     }
 
@@ -209,6 +224,20 @@ mod tests {
             read(r#"{"jsonrpc":"2.0","method":"subscriptions/listen"}"#).unwrap_err().1,
             code::INVALID_REQUEST
         );
+    }
+
+    #[test]
+    fn what_nobody_waits_an_answer_for_is_known() {
+        for (json, unanswerable) in [
+            (r#"{"jsonrpc":"2.0","method":"subscriptions/listen"}"#, true),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, true),
+            (r#"{"jsonrpc":"2.0","id":1}"#, false),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, false),
+        ] {
+            let read = Message::of(syntax(json.as_bytes()).unwrap(), 9);
+            assert_eq!(matches!(read, Ok(Message::Unanswerable(_))), unanswerable, "{json}");
+        }
     }
 
     #[test]

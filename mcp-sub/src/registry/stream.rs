@@ -22,6 +22,16 @@ impl EventStream {
         self.stream.poll_frames(cx)
     }
 
+    /// The client has cancelled it: nothing more is told.
+    pub(crate) fn cancel(&self) {
+        self.stream.abort(CloseReason::Cancelled);
+    }
+
+    /// Whether the last frame was taken.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.stream.is_finished()
+    }
+
     pub(crate) fn note_sent(&self) {
         self.stream.note_sent();
         // The runtime that the sweeper began on may be gone, and this one is not.

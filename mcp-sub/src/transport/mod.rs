@@ -1,3 +1,6 @@
 //! Ways to serve subscriptions.
 
+mod discover;
 pub(crate) mod http;
+mod listen;
+mod merge;

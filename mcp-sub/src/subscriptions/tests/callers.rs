@@ -14,7 +14,7 @@ fn alice_and_bob() -> (Subscriptions<Probe>, Closed) {
 async fn open_as(server: &Subscriptions<Probe>, name: &'static str) -> Result<EventStream, Rejection> {
     let caller = named(name);
     let admission = server.admit(&caller)?;
-    server.open(admission, Listen { caller, ..listen() }, Probe::DECLARED).await
+    open_listen(&server, admission, Listen { caller, ..listen() }).await
 }
 
 fn named(name: &'static str) -> Caller {
@@ -201,7 +201,7 @@ async fn the_request_is_gone_when_subscribe_returns() {
     extensions.insert(held.clone());
     let caller = Caller::new(HeaderMap::new(), extensions, serde_json::Map::new());
     let admission = server.admit(&caller).unwrap_or_else(|rejection| panic!("{rejection}"));
-    let opened = server.open(admission, Listen { caller, ..listen() }, Probe::DECLARED).await;
+    let opened = open_listen(&server, admission, Listen { caller, ..listen() }).await;
     assert!(opened.is_ok());
     assert_eq!(Arc::strong_count(&held), 1);
 }

@@ -28,7 +28,7 @@ use http::{Extensions, HeaderMap};
 use serde_json::{Value, value::RawValue};
 use tokio::sync::{Notify, mpsc};
 
-use super::{Listen, Subscriptions};
+use super::{Admission, Listen, Subscriptions};
 use crate::{
     AnyNotification, Caller, Channel, CloseReason, Declares, Filter, Flow, Handles, Inbox, Kinds, Limits,
     ListenRequest, Missed, Rejection, RequestId, ResourcesUpdated, SubscriptionHandle, SubscriptionHandler,
@@ -235,8 +235,16 @@ fn listen() -> Listen {
     }
 }
 
+async fn open_listen(
+    server: &Subscriptions<Probe>,
+    admission: Admission,
+    listen: Listen,
+) -> Result<EventStream, Rejection> {
+    server.register(admission, listen, Kinds::ALL).open(Kinds::ALL).await
+}
+
 async fn open_with(server: &Subscriptions<Probe>, allowed: Kinds) -> Result<EventStream, Rejection> {
-    server.open(server.admit(&caller())?, listen(), allowed).await
+    server.register(server.admit(&caller())?, listen(), Kinds::ALL).open(allowed).await
 }
 
 async fn open(server: &Subscriptions<Probe>) -> EventStream {

@@ -127,7 +127,7 @@ async fn run(steps: Vec<Step>, slot: usize) {
                 let admission = server.admit(&caller());
                 assert_eq!(admission.is_err(), full || shut);
                 let Ok(admission) = admission else { continue };
-                let opened = server.open(admission, Listen { filter, ..listen() }, Kinds::ALL).await;
+                let opened = open_listen(&server, admission, Listen { filter, ..listen() }).await;
                 let stream = opened.unwrap_or_else(|rejection| panic!("{rejection}"));
                 accepted += 1;
                 let mut honoured: BTreeSet<_> = uris.into_iter().map(|uri| URIS[uri]).collect();

@@ -50,7 +50,7 @@ async fn one_that_fails() {
     let meta = [(String::from("traceparent"), Value::from(CONTEXT))].into_iter().collect();
     let caller = Caller::new(HeaderMap::new(), Extensions::new(), meta);
     let admission = server.admit(&caller).unwrap_or_else(|rejection| panic!("{rejection}"));
-    let stream = server.open(admission, Listen { caller, ..listen() }, Probe::DECLARED).await;
+    let stream = open_listen(&server, admission, Listen { caller, ..listen() }).await;
     let stream = stream.unwrap_or_else(|rejection| panic!("{rejection}"));
     assert_eq!(now(&stream).unwrap(), [ACK]);
     server.publish(Event::Tools);
@@ -97,7 +97,7 @@ fn no_id_writes_into_the_log() {
             let id: Box<RawValue> = serde_json::from_str(&id).unwrap();
             let listen = Listen { id: RequestId::of(&id, 9000).unwrap(), ..listen() };
             let admission = server.admit(&caller()).unwrap_or_else(|rejection| panic!("{rejection}"));
-            assert!(server.open(admission, listen, Probe::DECLARED).await.is_ok());
+            assert!(open_listen(&server, admission, listen).await.is_ok());
         }
     });
     assert_eq!(log.lines().count(), 2, "{log}");

@@ -9,22 +9,23 @@ use std::{
 };
 
 use http::{Method, Request, Response, StatusCode};
-use serde_json::json;
 use tower_service::Service;
 
 use super::{
     answer::{self, Refusal},
     body::Body,
-    discover,
+    events::SSE,
     gate::{self, BoxError},
     listen, source,
 };
 use crate::{
     caller::Caller,
     handler::SubscriptionHandler,
-    protocol::{DISCOVER, LISTEN, VERSION, error::Error, request::Message},
+    kind::Kinds,
+    protocol::{LISTEN, request::Message},
     rejection::Rejection,
     subscriptions::Subscriptions,
+    transport::discover,
 };
 
 /// The largest body where nothing else is set: a listen with its URIs.
@@ -103,7 +104,8 @@ where
         gate::collect(body, settings.limits.body.unwrap_or(BODY), settings.limits.body_timeout).await?;
     let request = match Message::of(gate::parse(&body)?, settings.limits.id_bytes)? {
         Message::Request(request) => request,
-        Message::Notification => return Ok(answer::accepted()),
+        Message::Notification(_) => return Ok(answer::accepted()),
+        Message::Unanswerable(malformed) => return Err(Refusal::from(malformed)),
     };
     let meta = gate::check(&parts.headers, &request)?;
     let caller = Caller::new(parts.headers, parts.extensions, meta);
@@ -113,24 +115,10 @@ where
         (request.method == LISTEN).then(|| listen::admit(subscriptions, &caller, &request)).transpose()?;
     let capabilities = subscriptions.capabilities(&caller).map_err(refuse)?;
     if let Some(admitted) = admitted {
-        return listen::open(subscriptions, admitted, &request.id, caller, capabilities.kinds).await;
+        let registered = admitted.register(subscriptions, caller, SSE, capabilities.kinds);
+        return listen::open(subscriptions, registered, &request.id, Kinds::ALL).await;
     }
-    if request.method == DISCOVER {
-        return Ok(answer::result(&request.id, &discover::result(settings, capabilities)));
-    }
-    match discover::empty_list(settings, capabilities, &request.method) {
-        Some(list) => Ok(answer::result(&request.id, &list)),
-        None => Err(refuse(not_found(&request.method))),
-    }
-}
-
-fn not_found(method: &str) -> Rejection {
-    let mut error = Error::method_not_found(method);
-    if method == "initialize" {
-        // An older client, or one that tries: it learns what it can do instead.
-        error.message =
-            format!("method not found: initialize; this server supports {VERSION}, which has no handshake");
-        error = error.with_data(json!({ "supported": [VERSION] }));
-    }
-    Rejection::from_error(StatusCode::NOT_FOUND, error)
+    let answered = discover::answer(settings, capabilities, &request);
+    let result = answered.map_err(|error| refuse(Rejection::from_error(StatusCode::NOT_FOUND, error)))?;
+    Ok(answer::result(&request.id, &result))
 }

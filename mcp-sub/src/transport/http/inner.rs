@@ -1,10 +1,6 @@
 //! The inner server of a layer: what goes to it, and what is asked of it.
 
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::{Arc, Once},
-};
+use std::{future::poll_fn, pin::pin};
 
 use bytes::{Bytes, BytesMut};
 use http::{
@@ -22,7 +18,6 @@ use tower_service::Service;
 use super::{
     answer::Refusal,
     body::Body,
-    discover::{self, Merged},
     gate::{BoxError, METHOD, NAME},
 };
 use crate::{
@@ -38,6 +33,7 @@ use crate::{
     rejection::Rejection,
     settings::Settings,
     subscriptions::Capabilities,
+    transport::merge::{self, Merged, Merger},
 };
 
 /// The largest answer to `server/discover` that is read.
@@ -67,8 +63,7 @@ impl<E> From<Refusal> for Stop<E> {
 
 pub(super) struct Inner<S> {
     pub(super) service: S,
-    /// Whether it was said already that something declared cannot be honoured.
-    pub(super) warned: Arc<Once>,
+    pub(super) merger: Merger,
 }
 
 /// The inner server's answer to `server/discover`.
@@ -117,7 +112,7 @@ impl<S> Inner<S> {
         // The answer has to be readable here.
         parts.headers.remove(ACCEPT_ENCODING);
         let mut answer = self.ask(parts, body, &request.id, settings).await?;
-        let merged = self.merged(&answer, told);
+        let merged = answer.response.as_ref().and_then(|response| self.merger.merge(response, told));
         for name in OF_THE_BODY {
             answer.parts.headers.remove(name);
         }
@@ -144,19 +139,10 @@ impl<S> Inner<S> {
         R: http_body::Body<Data = Bytes>,
         R::Error: Into<BoxError>,
     {
-        let body = discover_request(request);
+        let body = merge::ask("\"discover\"", request).into();
         let answer = self.ask(discover_parts(parts), body, &request.id, settings).await?;
-        if let Some(Merged { carried, .. }) = self.merged(&answer, told) {
-            return Ok(carried.intersection(told.kinds));
-        }
-        let error = answer.error();
-        if error.as_ref().is_some_and(|error| error.code == code::METHOD_NOT_FOUND) {
-            self.warned.call_once(|| {
-                tracing::warn!("the inner server has no `server/discover`: all that is declared is honoured");
-            });
-            return Ok(told.kinds);
-        }
-        Err(refused(&answer.parts, error, &request.id).into())
+        let carried = self.merger.carried(answer.response.as_deref(), told);
+        Ok(carried.map_err(|error| refused(&answer.parts, error, &request.id))?)
     }
 
     /// Calls the inner server, and reads its answer, up to the response in it.
@@ -186,50 +172,19 @@ impl<S> Inner<S> {
         let error = Error::new(code::INTERNAL_ERROR, "the inner server's answer cannot be read");
         Err(Refusal::new(Some(id.clone()), Rejection::from_error(status, error)).into())
     }
-
-    fn merged(&self, answer: &Answer, told: Capabilities) -> Option<Merged> {
-        let response = Object::of(answer.response.as_ref()?)?;
-        let merged = discover::merge(response.get("result")?, told)?;
-        let missing = told.kinds.difference(merged.carried);
-        if !missing.is_empty() {
-            self.warned.call_once(|| {
-                tracing::warn!(
-                    ?missing,
-                    "declared, but the inner server does not advertise the family: never honoured"
-                );
-            });
-        }
-        Some(merged)
-    }
-}
-
-impl Answer {
-    fn error(&self) -> Option<Error> {
-        let error: serde_json::Value = serde_json::from_str(self.response.as_ref()?.get()).ok()?;
-        let error = error.get("error")?;
-        let (code, message) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
-        Some(Error { code, message: message.into(), data: error.get("data").cloned() })
-    }
 }
 
 /// The inner server's refusal, as the answer to a listen.
 fn refused(answer: &response::Parts, error: Option<Error>, id: &RequestId) -> Refusal {
     let is_error = answer.status.is_client_error() || answer.status.is_server_error();
     let status = if is_error { answer.status } else { StatusCode::BAD_GATEWAY };
-    let unknown = || Error::new(code::INTERNAL_ERROR, "the inner server does not say what it has");
-    let mut rejection = Rejection::from_error(status, error.unwrap_or_else(unknown));
+    let mut rejection = Rejection::from_error(status, error.unwrap_or_else(merge::unknown));
     for name in [WWW_AUTHENTICATE, RETRY_AFTER] {
         for value in answer.headers.get_all(&name) {
             rejection = rejection.with_header(name.clone(), value.clone());
         }
     }
     Refusal::new(Some(id.clone()), rejection)
-}
-
-/// `server/discover` in the name of the caller of `request`.
-fn discover_request(request: &McpRequest<'_>) -> Bytes {
-    let meta = request.params.as_ref().and_then(|params| params.get("_meta")).map_or("{}", |meta| meta.get());
-    format!(r#"{{"jsonrpc":"2.0","id":"discover","method":"{DISCOVER}","params":{{"_meta":{meta}}}}}"#).into()
 }
 
 fn discover_parts(mut parts: Parts) -> Parts {

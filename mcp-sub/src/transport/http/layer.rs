@@ -4,7 +4,6 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, Once},
     task::{Context, Poll},
 };
 
@@ -16,6 +15,7 @@ use tower_service::Service;
 use super::{
     answer::{self, Refusal},
     body::Body,
+    events::SSE,
     gate::{self, BoxError, PROTOCOL_VERSION},
     inner::{Inner, Stop},
     listen, source,
@@ -28,6 +28,7 @@ use crate::{
         request::{Message, names_version},
     },
     subscriptions::Subscriptions,
+    transport::merge::Merger,
 };
 
 /// The largest body where nothing else is set: any call of the inner server.
@@ -55,7 +56,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// A publisher that changes what the inner server lists calls [`publish`](Self::publish) after the change can be
     /// read.
     pub fn layer<S>(&self, inner: S) -> Layered<H, S> {
-        Layered { subscriptions: self.clone(), inner, warned: Arc::new(Once::new()) }
+        Layered { subscriptions: self.clone(), inner, merger: Merger::new() }
     }
 }
 
@@ -71,7 +72,7 @@ impl<H: SubscriptionHandler, S> Layer<S> for Subscriptions<H> {
 pub struct Layered<H: SubscriptionHandler, S> {
     subscriptions: Subscriptions<H>,
     inner: S,
-    warned: Arc<Once>,
+    merger: Merger,
 }
 
 impl<H: SubscriptionHandler, S: Clone> Clone for Layered<H, S> {
@@ -79,7 +80,7 @@ impl<H: SubscriptionHandler, S: Clone> Clone for Layered<H, S> {
         Self {
             subscriptions: self.subscriptions.clone(),
             inner: self.inner.clone(),
-            warned: self.warned.clone(),
+            merger: self.merger.clone(),
         }
     }
 }
@@ -112,7 +113,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let subscriptions = self.subscriptions.clone();
-        let inner = Inner { service: self.inner.clone(), warned: self.warned.clone() };
+        let inner = Inner { service: self.inner.clone(), merger: self.merger.clone() };
         Box::pin(async move {
             match serve(&subscriptions, inner, request).await {
                 Err(Stop::Refused(refusal)) => Ok(refusal.into_response(&subscriptions)),
@@ -154,7 +155,8 @@ where
     gate::content_type(&parts.headers)?;
     let request = match Message::of(json, settings.limits.id_bytes).map_err(Refusal::from)? {
         Message::Request(request) => request,
-        Message::Notification => return Ok(answer::accepted()),
+        Message::Notification(_) => return Ok(answer::accepted()),
+        Message::Unanswerable(malformed) => return Err(Refusal::from(malformed).into()),
     };
     let meta = gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
@@ -170,7 +172,9 @@ where
     let Some(admitted) = admitted else {
         return inner.discover(parts, body.clone(), &request, settings, told).await;
     };
+    // Before the inner server is asked, so that nothing is lost that is published meanwhile.
+    let registered = admitted.register(subscriptions, caller, SSE, told.kinds);
     let carried = subscriptions.decide(inner.carried(parts, &request, settings, told)).await;
     let carried = carried.map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))??;
-    Ok(listen::open(subscriptions, admitted, &request.id, caller, carried).await?)
+    Ok(listen::open(subscriptions, registered, &request.id, carried).await?)
 }

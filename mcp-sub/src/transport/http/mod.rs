@@ -6,7 +6,6 @@ mod accept;
 mod alone;
 mod answer;
 mod body;
-mod discover;
 mod events;
 mod gate;
 mod inner;

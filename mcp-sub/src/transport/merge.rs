@@ -1,63 +1,84 @@
-//! What a server says of itself.
+//! The inner server's word on what it has, and ours.
 
-use serde_json::{Map, Value, json, value::RawValue};
+use std::sync::{Arc, Once};
 
+use serde_json::{json, value::RawValue};
+
+use super::discover::{PRIVATE, TTL_MS};
 use crate::{
     kind::{KINDS, Kinds},
-    protocol::{VERSION, meta, object::Object},
-    settings::Settings,
+    protocol::{
+        DISCOVER,
+        error::{Error, code},
+        object::Object,
+        request::Request,
+    },
     subscriptions::Capabilities,
 };
 
-/// For how long a client may keep what was discovered. Capabilities change when a server is deployed.
-pub(super) const TTL_MS: u64 = 300_000;
-
-/// Of an answer that another caller may not get.
-const PRIVATE: &str = "private";
-
-/// The result of `server/discover`.
-///
-/// Specification: [Discovery](https://modelcontextprotocol.io/specification/2026-07-28/server/discover).
-pub(super) fn result(settings: &Settings, told: Capabilities) -> Value {
-    let mut capabilities = Map::new();
-    for index in told.kinds.indices() {
-        let family = capabilities.entry(KINDS[index].family).or_insert_with(|| json!({}));
-        family[KINDS[index].flag] = json!(true);
-    }
-    let mut result = complete(settings, told, TTL_MS);
-    result["supportedVersions"] = json!([VERSION]);
-    result["capabilities"] = capabilities.into();
-    if let Some(instructions) = &settings.instructions {
-        result["instructions"] = json!(instructions);
-    }
-    result
+/// Reads what the inner server answers to `server/discover`. It says once what will never be honoured.
+#[derive(Clone)]
+pub(super) struct Merger {
+    warned: Arc<Once>,
 }
 
-/// The empty list of a family that is advertised; `None`: `method` is none of these lists.
-///
-/// A client that is told of a family lists it. There is nothing in it where subscriptions are served alone.
-pub(super) fn empty_list(settings: &Settings, told: Capabilities, method: &str) -> Option<Value> {
-    let (family, member) = match method {
-        "tools/list" => ("tools", "tools"),
-        "prompts/list" => ("prompts", "prompts"),
-        "resources/list" => ("resources", "resources"),
-        "resources/templates/list" => ("resources", "resourceTemplates"),
-        _ => return None,
-    };
-    told.kinds.indices().find(|&index| KINDS[index].family == family)?;
-    let mut result = complete(settings, told, 0);
-    result[member] = json!([]);
-    Some(result)
+impl Merger {
+    pub(super) fn new() -> Self {
+        Self { warned: Arc::new(Once::new()) }
+    }
+
+    /// The result of a response with our flags in it; `None`: it is no discover result.
+    pub(super) fn merge(&self, response: &RawValue, told: Capabilities) -> Option<Merged> {
+        let merged = merge(Object::of(response)?.get("result")?, told)?;
+        let missing = told.kinds.difference(merged.carried);
+        if !missing.is_empty() {
+            self.warned.call_once(|| {
+                tracing::warn!(
+                    ?missing,
+                    "declared, but the inner server does not advertise the family: never honoured"
+                );
+            });
+        }
+        Some(merged)
+    }
+
+    /// What a caller can be granted of what it is told. Whom the inner server refuses, gets nothing: with its error, if
+    /// it says one.
+    pub(super) fn carried(
+        &self,
+        response: Option<&RawValue>,
+        told: Capabilities,
+    ) -> Result<Kinds, Option<Error>> {
+        if let Some(Merged { carried, .. }) = response.and_then(|response| self.merge(response, told)) {
+            return Ok(carried.intersection(told.kinds));
+        }
+        let error = response.and_then(error);
+        if error.as_ref().is_some_and(|error| error.code == code::METHOD_NOT_FOUND) {
+            self.warned.call_once(|| {
+                tracing::warn!("the inner server has no `server/discover`: all that is declared is honoured");
+            });
+            return Ok(told.kinds);
+        }
+        Err(error)
+    }
 }
 
-fn complete(settings: &Settings, told: Capabilities, ttl_ms: u64) -> Value {
-    let scope = if told.depend_on_caller { PRIVATE } else { "public" };
-    let mut result = json!({ "resultType": "complete", "ttlMs": ttl_ms, "cacheScope": scope });
-    let info = settings.server_info.as_deref().and_then(|info| serde_json::from_str::<Value>(info).ok());
-    if let Some(info) = info {
-        result["_meta"] = json!({ meta::SERVER_INFO: info });
-    }
-    result
+/// `server/discover` in the name of the caller of `request`. `id` is JSON.
+pub(super) fn ask(id: &str, request: &Request<'_>) -> String {
+    let meta = request.params.as_ref().and_then(|params| params.get("_meta")).map_or("{}", |meta| meta.get());
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{DISCOVER}","params":{{"_meta":{meta}}}}}"#)
+}
+
+/// What a caller is told where the inner server says nothing that can be passed on.
+pub(super) fn unknown() -> Error {
+    Error::new(code::INTERNAL_ERROR, "the inner server does not say what it has")
+}
+
+fn error(response: &RawValue) -> Option<Error> {
+    let error: serde_json::Value = serde_json::from_str(response.get()).ok()?;
+    let error = error.get("error")?;
+    let (code, message) = (error.get("code")?.as_i64()?, error.get("message")?.as_str()?);
+    Some(Error { code, message: message.into(), data: error.get("data").cloned() })
 }
 
 /// The inner server's discover result with our flags in it.
@@ -73,7 +94,7 @@ pub(super) struct Merged {
 /// discover result.
 ///
 /// A family that it does not advertise is not added. The time to live is the smaller one, the scope the stricter one.
-pub(super) fn merge(result: &RawValue, told: Capabilities) -> Option<Merged> {
+fn merge(result: &RawValue, told: Capabilities) -> Option<Merged> {
     let result = Object::of(result)?;
     let advertised = Object::of(result.get("capabilities")?)?;
     let mut carried = Kinds::NONE;
@@ -141,32 +162,12 @@ mod tests {
     #[test]
     fn what_depends_on_the_caller_is_for_no_shared_cache() {
         let told = Capabilities { depend_on_caller: true, ..told(Kinds::TOOLS_LIST_CHANGED) };
-        assert_eq!(result(&Settings::default(), told)["cacheScope"], "private");
         let inner = r#"{"capabilities":{"tools":{}},"cacheScope":"public"}"#;
         let merged = merge(serde_json::from_str(inner).unwrap(), told).unwrap();
         assert_eq!(
             merged.result,
             r#"{"capabilities":{"tools":{"listChanged":true}},"cacheScope":"private","ttlMs":0}"#
         );
-    }
-
-    /// Promise 3: for each of the 16 subsets, what is advertised is what is declared.
-    #[test]
-    fn promise_3_the_flags_are_the_declared_kinds() {
-        let settings = Settings::default();
-        for bits in 0..16_usize {
-            let kinds =
-                (0..4).filter(|bit| bits & (1 << bit) != 0).map(Kinds::at).fold(Kinds::NONE, Kinds::union);
-            let result = result(&settings, told(kinds));
-            for (index, kind) in KINDS.iter().enumerate() {
-                let flag = &result["capabilities"][kind.family][kind.flag];
-                assert_eq!(*flag == json!(true), kinds.contains(Kinds::at(index)), "{kinds:?}: {result}");
-            }
-            let families = result["capabilities"].as_object().unwrap();
-            assert!(
-                families.values().all(|flags| flags.as_object().unwrap().values().all(|flag| flag == true))
-            );
-        }
     }
 
     fn merged(json: &str, kinds: Kinds) -> Option<Merged> {
