@@ -89,6 +89,19 @@ impl<H: SubscriptionHandler> Builder<H> {
         self
     }
 
+    /// Where messages share a channel, as on [stdio](Subscriptions::stdio), sends `notifications/cancelled` before the
+    /// response that ends a stream. Default: the response alone, which every client takes for the end.
+    ///
+    /// The specification asks for the one on its page about [cancellation][cancellation], for the other on that about
+    /// [subscriptions][closure]. This is for clients that wait for the first.
+    ///
+    /// [cancellation]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#behavior-requirements
+    /// [closure]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#graceful-closure
+    pub fn stdio_cancelled(mut self, send: bool) -> Self {
+        self.settings.stdio_cancelled = send;
+        self
+    }
+
     /// Says who a caller is, from what authentication has put into the request: the name that
     /// [`Limits::streams_per_principal`] counts by and [`Subscriptions::end_all`] ends by. Default: nobody is anyone.
     ///

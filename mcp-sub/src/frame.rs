@@ -20,6 +20,8 @@ use crate::{
 pub(crate) struct Framing {
     pub(crate) before: &'static [u8],
     pub(crate) after: &'static [u8],
+    /// Whether `notifications/cancelled` comes before the ending.
+    pub(crate) cancelled: bool,
 }
 
 /// Renders the messages of one subscription.
@@ -47,13 +49,22 @@ impl Frames {
     }
 
     pub(crate) fn completed(&self) -> Bytes {
-        self.frame(|out| message::completed(out, &self.id, self.server_info.as_deref()))
+        self.ending(|out| message::completed(out, &self.id, self.server_info.as_deref()))
     }
 
     /// The end of a stream that failed. `reason` is for programs, `text` for people.
     pub(crate) fn failed(&self, reason: &str, text: &str) -> Bytes {
         let error = Error::new(code::INTERNAL_ERROR, text).with_data(json!({ "reason": reason }));
-        self.frame(|out| message::error(out, Some(&self.id), &error))
+        self.ending(|out| message::error(out, Some(&self.id), &error))
+    }
+
+    fn ending(&self, render: impl FnOnce(&mut BytesMut)) -> Bytes {
+        let mut out = BytesMut::with_capacity(192);
+        if self.framing.cancelled {
+            self.put(&mut out, |out| message::cancelled(out, &self.id));
+        }
+        self.put(&mut out, render);
+        out.freeze()
     }
 
     fn frame(&self, render: impl FnOnce(&mut BytesMut)) -> Bytes {

@@ -60,7 +60,7 @@
 //! | a handler that is there already | [`ListChanges`] |
 //! | what was done so far | [`Stats`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
-//! | serving | [`Subscriptions::http`], [`Subscriptions::layer`] |
+//! | serving | [`Subscriptions::http`], [`Subscriptions::layer`], [`Subscriptions::stdio`] |
 //! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
 //!
 //! # How it behaves
@@ -150,6 +150,11 @@ pub use stats::Stats;
 pub use subscriptions::Subscriptions;
 #[cfg(feature = "serve")]
 pub use transport::http::{Serve, SocketOptions, serve};
+
+/// A channel that messages share: what [`Subscriptions::stdio`] gives.
+pub mod stdio {
+    pub use crate::transport::stdio::Stdio;
+}
 
 /// Streamable HTTP: what [`Subscriptions::http`] and [`Subscriptions::layer`] give.
 pub mod http {

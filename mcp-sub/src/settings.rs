@@ -15,6 +15,7 @@ pub(crate) struct Settings {
     /// `None`: those on loopback.
     pub(crate) origins: Option<Vec<String>>,
     pub(crate) hold_empty: bool,
+    pub(crate) stdio_cancelled: bool,
     pub(crate) principal: Option<Principal>,
     pub(crate) windows: Windows,
 }
@@ -31,6 +32,7 @@ impl fmt::Debug for Settings {
             .field("hosts", &self.hosts)
             .field("origins", &self.origins)
             .field("hold_empty", &self.hold_empty)
+            .field("stdio_cancelled", &self.stdio_cancelled)
             .field("windows", &self.windows)
             .finish_non_exhaustive()
     }
@@ -54,6 +56,7 @@ impl Default for Settings {
             hosts: Hosts::Loopback,
             origins: None,
             hold_empty: false,
+            stdio_cancelled: false,
             principal: None,
             windows: Windows::default(),
         }

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt, future::Future, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
     ending::CloseReason,
     filter::{Filter, Honoured},
     frame::{Frames, Framing},
+    handle::SubscriptionHandle,
     handler::{HandledBy, SubscriptionHandler},
     hub::{Hub, Registration},
     inbox::Inbox,
@@ -54,6 +56,13 @@ pub(crate) struct Capabilities {
 pub(crate) struct Admission {
     permit: Permit,
     closer: Closer,
+}
+
+impl Admission {
+    /// Lets `connection` know of the stream's `handle_close`.
+    pub(crate) fn of(self, connection: &TaskTracker) -> Self {
+        Self { closer: self.closer.of(connection), ..self }
+    }
 }
 
 /// A listen that a transport has read and checked.
@@ -251,6 +260,14 @@ pub(crate) struct Registered<H: SubscriptionHandler> {
 }
 
 impl<H: SubscriptionHandler> Registered<H> {
+    pub(crate) fn id(&self) -> &RequestId {
+        self.request.id()
+    }
+
+    pub(crate) fn handle(&self) -> SubscriptionHandle {
+        self.permit.handle().clone()
+    }
+
     /// Decides and starts. `carried` is what this place can serve at all.
     pub(crate) async fn open(self, carried: Kinds) -> Result<EventStream, Rejection> {
         let Self { subscriptions, permit, closer, request, mut filter, offered, registration, framing, span } =

@@ -8,7 +8,7 @@ use tokio::{
     net::{TcpSocket, TcpStream},
 };
 
-use crate::{request::Request, within};
+use crate::{request::Request, told::told, within};
 
 /// One connection.
 #[derive(Debug)]
@@ -378,20 +378,7 @@ impl Response {
     ///
     /// If the next message is none of these.
     pub async fn told(&mut self) -> String {
-        let frame = self.frame().await;
-        if let Some(uri) = frame["params"]["uri"].as_str() {
-            assert_eq!(frame["method"], "notifications/resources/updated");
-            return uri.to_owned();
-        }
-        let method = frame["method"].as_str().and_then(|method| method.strip_prefix("notifications/"));
-        if let Some(list) = method.and_then(|method| method.strip_suffix("/list_changed")) {
-            return list.to_owned();
-        }
-        if frame["result"].is_object() {
-            return "result".into();
-        }
-        let reason = frame["error"]["data"]["reason"].as_str();
-        format!("error {}", reason.unwrap_or_else(|| panic!("what is this? {frame}")))
+        told(&self.frame().await)
     }
 
     /// The connection, for a next request.

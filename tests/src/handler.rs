@@ -70,7 +70,7 @@ impl Tell {
     }
 }
 
-/// A handler of every kind. What `subscribe` does, the headers of the request say:
+/// A handler of every kind. What `subscribe` does, the headers of the request say, or members of its `_meta`:
 ///
 /// - `x-subscribe: reject` (401), `invalid`, `panic`;
 /// - `x-subscribe: wait`: gives `entered` a permit, and takes one of `release`;
@@ -266,9 +266,11 @@ impl Drop for Waiting<'_> {
 #[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
 impl Probe {
     async fn subscribe(&self, filter: &mut Filter<'_>, request: &ListenRequest) -> Result<Seat, Rejection> {
-        let header =
-            |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        match header("x-subscribe") {
+        let told = |name| {
+            let header = request.headers().get(name).and_then(|value| value.to_str().ok());
+            header.or_else(|| request.meta().get(name)?.as_str()).unwrap_or_default()
+        };
+        match told("x-subscribe") {
             "reject" => return Err(Rejection::unauthorized().challenge("Bearer")),
             "invalid" => return Err(Rejection::invalid("no such thing")),
             "panic" => panic!("as told, in subscribe"),
@@ -276,11 +278,11 @@ impl Probe {
             "flood" => self.flood().await,
             _ => {}
         }
-        let deny = header("x-deny");
+        let deny = told("x-deny");
         if !deny.is_empty() {
             filter.retain_resources(|uri| !uri.contains(deny));
         }
-        match header("x-decline") {
+        match told("x-decline") {
             "tools" => filter.decline::<ToolsListChanged>(),
             "prompts" => filter.decline::<PromptsListChanged>(),
             "resources" => filter.decline::<ResourcesListChanged>(),

@@ -3,6 +3,13 @@
 /// The `_meta` that every request needs, as a member of its `params`.
 pub const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
 
+/// The message of a request; `id` is JSON, `members` are those of its `params` beside `_meta`, as JSON.
+#[must_use]
+pub fn message(id: &str, method: &str, members: &str) -> String {
+    let comma = if members.is_empty() { "" } else { "," };
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{META}{comma}{members}}}}}"#)
+}
+
 /// An HTTP request, as the bytes that go out.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -23,11 +30,7 @@ impl Request {
     /// Any method; `members` are those of its `params` beside `_meta`, as JSON.
     #[must_use]
     pub fn call(id: &str, method: &str, members: &str) -> Self {
-        let comma = if members.is_empty() { "" } else { "," };
-        Self::post(format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{META}{comma}{members}}}}}"#
-        ))
-        .set("Mcp-Method", method)
+        Self::post(message(id, method, members)).set("Mcp-Method", method)
     }
 
     /// A body that is all the test's own, with the headers of a listen.

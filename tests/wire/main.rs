@@ -29,3 +29,4 @@ mod robustness;
 mod serve;
 mod shutdown;
 mod sockets;
+mod stdio;

@@ -1,13 +1,17 @@
 //! The id of a JSON-RPC request.
 
-use std::fmt::{self, Write as _};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+    hash::{Hash, Hasher},
+};
 
 use serde_json::value::RawValue;
 
 /// The id of a request: a string or an integer, kept as the token that was received.
 ///
 /// Integers may have any number of digits. What was received goes back unchanged: the same type, the same digits,
-/// the same escapes.
+/// the same escapes. Two ids are equal if they mean the same: `"a"` and `"\u0061"` do, `1` and `"1"` do not.
 ///
 /// Specification: [Overview, Requests](https://modelcontextprotocol.io/specification/2026-07-28/basic#requests).
 #[derive(Clone)]
@@ -26,10 +30,44 @@ impl RequestId {
         (ok && token.len() <= max).then(|| Self(token.into()))
     }
 
+    /// Of a request of our own: a JSON string.
+    pub(crate) fn ours(token: String) -> Self {
+        Self(token.into())
+    }
+
     /// The JSON token, as it was received.
     #[must_use]
     pub fn as_json(&self) -> &str {
         &self.0
+    }
+}
+
+impl RequestId {
+    /// One token for each meaning.
+    fn canonical(&self) -> Cow<'_, str> {
+        let token = &*self.0;
+        if token == "-0" {
+            return "0".into();
+        }
+        if !token.contains('\\') {
+            return token.into();
+        }
+        let text: Result<String, _> = serde_json::from_str(token);
+        text.map_or(token.into(), |text| serde_json::Value::from(text).to_string().into())
+    }
+}
+
+impl PartialEq for RequestId {
+    fn eq(&self, other: &Self) -> bool {
+        self.canonical() == other.canonical()
+    }
+}
+
+impl Eq for RequestId {}
+
+impl Hash for RequestId {
+    fn hash<S: Hasher>(&self, state: &mut S) {
+        self.canonical().hash(state);
     }
 }
 
@@ -69,6 +107,22 @@ mod tests {
             assert_eq!(id(json).as_deref(), Some(json));
         }
         assert_eq!(id(" 7 ").as_deref(), Some("7"));
+    }
+
+    #[test]
+    fn ids_are_equal_if_they_mean_the_same() {
+        let id =
+            |json: &str| RequestId::of(&serde_json::from_str::<Box<RawValue>>(json).unwrap(), 99).unwrap();
+        for (one, other, equal) in [
+            (r#""é\/""#, r#""\u00e9/""#, true),
+            (r#""\u0041""#, r#""A""#, true),
+            ("-0", "0", true),
+            ("1", r#""1""#, false),
+            ("1", "-1", false),
+            (r#""a""#, r#""\\u0061""#, false),
+        ] {
+            assert_eq!(id(one) == id(other), equal, "{one} {other}");
+        }
     }
 
     #[test]

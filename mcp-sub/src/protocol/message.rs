@@ -1,6 +1,6 @@
 //! Rendering: what the server writes about one subscription.
 
-use super::{error::Error, id::RequestId, meta};
+use super::{CANCELLED, error::Error, id::RequestId, meta};
 use crate::kind::{KINDS, Kind, Kinds};
 use bytes::{BufMut, BytesMut};
 
@@ -70,6 +70,19 @@ pub(crate) fn completed(out: &mut BytesMut, id: &RequestId, server_info: Option<
         out.put_slice(server_info.as_bytes());
     }
     out.put_slice(b"}}}");
+}
+
+/// Says that a stream ends, before the response to its listen.
+///
+/// Specification: [Cancellation][spec].
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#behavior-requirements
+pub(crate) fn cancelled(out: &mut BytesMut, id: &RequestId) {
+    out.put_slice(br#"{"jsonrpc":"2.0","method":"#);
+    string(out, CANCELLED);
+    out.put_slice(br#","params":{"requestId":"#);
+    out.put_slice(id.as_json().as_bytes());
+    out.put_slice(b"}}");
 }
 
 /// A response that is an error. Without an id where that could not be read.

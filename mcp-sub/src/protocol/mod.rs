@@ -12,6 +12,7 @@ pub(crate) const VERSION: &str = "2026-07-28";
 
 pub(crate) const LISTEN: &str = "subscriptions/listen";
 pub(crate) const DISCOVER: &str = "server/discover";
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
 /// Keys of `_meta` that the specification reserves.
 pub(crate) mod meta {

@@ -52,9 +52,8 @@ impl From<Error> for Malformed {
 
 /// Whether `json` is well-formed, and the text.
 pub(crate) fn syntax(json: &[u8]) -> Result<&RawValue, Error> {
-    serde_json::from_slice(json).map_err(|error| {
-        Error::new(super::error::code::PARSE_ERROR, format!("the body is not valid JSON: {error}"))
-    })
+    serde_json::from_slice(json)
+        .map_err(|error| Error::new(super::error::code::PARSE_ERROR, format!("not valid JSON: {error}")))
 }
 
 impl<'a> Message<'a> {
@@ -171,6 +170,12 @@ impl Request<'_> {
     /// The protocol version in `_meta`, if there is one.
     pub(crate) fn version(&self) -> Option<String> {
         self.meta.as_ref()?.str(meta::PROTOCOL_VERSION)
+    }
+
+    /// A client of an older revision begins with `initialize`: it learns which one is served.
+    pub(crate) fn handshake(&self) -> Error {
+        let requested = self.params.as_ref().and_then(|params| params.str("protocolVersion"));
+        Error::unsupported_version(requested.as_deref())
     }
 
     /// `params._meta`, if it has the fields that every request must have.

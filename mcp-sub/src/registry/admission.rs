@@ -72,7 +72,7 @@ impl Registry {
     /// Calls `handle_close` of streams that open now. `None` outside of a runtime.
     pub(crate) fn closer(&self) -> Option<Closer> {
         let runtime = Handle::try_current().ok()?;
-        Some(Closer { runtime, closing: self.closing.clone() })
+        Some(Closer { runtime, closing: self.closing.clone(), connection: None })
     }
 
     /// Makes room, and then tells whoever waits for this end. `None`: it never opened.
@@ -153,15 +153,27 @@ impl Drop for Permit {
 pub(crate) struct Closer {
     runtime: Handle,
     closing: TaskTracker,
+    /// The calls of one connection, which waits for them before it ends.
+    connection: Option<TaskTracker>,
 }
 
 impl Closer {
-    /// As long as this is held, a shutdown waits for what will be spawned.
-    pub(crate) fn hold(&self) -> TaskTrackerToken {
-        self.closing.token()
+    /// Says whose connection it is.
+    pub(crate) fn of(self, connection: &TaskTracker) -> Self {
+        Self { connection: Some(connection.clone()), ..self }
+    }
+
+    /// As long as this is held, a shutdown waits for what will be spawned, and so does the connection.
+    pub(crate) fn hold(&self) -> (TaskTrackerToken, Option<TaskTrackerToken>) {
+        (self.closing.token(), self.connection.as_ref().map(TaskTracker::token))
     }
 
     pub(crate) fn spawn(&self, close: impl Future<Output = ()> + Send + 'static) {
+        let connection = self.connection.as_ref().map(TaskTracker::token);
+        let close = async move {
+            close.await;
+            drop(connection);
+        };
         self.closing.spawn_on(close, &self.runtime);
     }
 }

@@ -1,6 +1,7 @@
 //! `subscriptions/listen`, whatever it came by.
 
 use http::StatusCode;
+use tokio_util::task::TaskTracker;
 
 use crate::{
     caller::Caller,
@@ -30,6 +31,11 @@ impl Admitted {
         let filter = RequestedFilter::of(notifications, subscriptions.settings().limits.filter())
             .map_err(|error| Rejection::from_error(StatusCode::BAD_REQUEST, error))?;
         Ok(Self { id: request.id.clone(), filter, admission: subscriptions.admit(caller)? })
+    }
+
+    /// Lets a connection that outlives its streams know of their `handle_close`.
+    pub(super) fn of_connection(self, connection: &TaskTracker) -> Self {
+        Self { admission: self.admission.of(connection), ..self }
     }
 
     /// From here on it misses nothing. `told` is what the caller is told that there is.

@@ -4,3 +4,5 @@ mod discover;
 pub(crate) mod http;
 mod listen;
 mod merge;
+mod race;
+pub(crate) mod stdio;

@@ -14,7 +14,7 @@ fn alice_and_bob() -> (Subscriptions<Probe>, Closed) {
 async fn open_as(server: &Subscriptions<Probe>, name: &'static str) -> Result<EventStream, Rejection> {
     let caller = named(name);
     let admission = server.admit(&caller)?;
-    open_listen(&server, admission, Listen { caller, ..listen() }).await
+    open_listen(server, admission, Listen { caller, ..listen() }).await
 }
 
 fn named(name: &'static str) -> Caller {

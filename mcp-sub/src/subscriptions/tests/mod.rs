@@ -36,7 +36,7 @@ use crate::{
     registry::EventStream,
 };
 
-const LINES: Framing = Framing { before: b"", after: b"\n" };
+const LINES: Framing = Framing { before: b"", after: b"\n", cancelled: false };
 
 enum Event {
     Tools,

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep};
 use crate::{frame::Framing, registry::EventStream};
 
 /// Each message is one `data` line. No `id` and no `retry`: these streams cannot be resumed.
-pub(super) const SSE: Framing = Framing { before: b"data: ", after: b"\n\n" };
+pub(super) const SSE: Framing = Framing { before: b"data: ", after: b"\n\n", cancelled: false };
 
 /// A comment, which clients ignore.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");

@@ -78,7 +78,7 @@ pub(super) fn check(
 
 fn check_version(headers: &HeaderMap, request: &Request<'_>) -> Result<(), Error> {
     match single(headers, &PROTOCOL_VERSION) {
-        Value::Missing if request.method == "initialize" => Err(handshake(request)),
+        Value::Missing if request.method == "initialize" => Err(request.handshake()),
         Value::Missing => Err(missing("MCP-Protocol-Version")),
         Value::Ambiguous => Err(ambiguous("MCP-Protocol-Version")),
         Value::One(version) => match request.version() {
@@ -109,12 +109,6 @@ pub(super) fn check_name(headers: &HeaderMap, request: &Request<'_>) -> Result<(
         None => Err(Error::invalid_params(format!("`{source}` must be a string"))),
     };
     checked.map_err(|error| Refusal::bad_request(Some(&request.id), error))
-}
-
-/// A client of an older revision begins with `initialize`: it learns which one is served.
-fn handshake(request: &Request<'_>) -> Error {
-    let requested = request.params.as_ref().and_then(|params| params.str("protocolVersion"));
-    Error::unsupported_version(requested.as_deref())
 }
 
 /// Whether the header `name` has what `body` has, once it is decoded.
