@@ -71,6 +71,29 @@ async fn its_streams_end_as_stalled_and_it_finds_their_endings() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn promise_9_it_opens_no_more_than_it_takes_the_answers_of() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let (ours, servers) = duplex(64);
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
+    let (_unread, mut writer) = tokio::io::split(ours);
+    let writing = tokio::spawn(async move {
+        for id in 0..10_000 {
+            let listen =
+                message(&id.to_string(), "subscriptions/listen", &format!(r#""notifications":{TOOLS}"#));
+            tokio::io::AsyncWriteExt::write_all(&mut writer, (listen + "\n").as_bytes()).await.unwrap();
+        }
+    });
+    // Long enough for what is stalled to make room.
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        assert!(subscriptions.stats().opened < 40, "{:?}", subscriptions.stats());
+    }
+    writing.abort();
+    serving.abort();
+}
+
+#[tokio::test(start_paused = true)]
 async fn at_the_end_it_is_waited_for_and_not_for_ever() {
     let subscriptions =
         Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(3))));

@@ -120,14 +120,16 @@ struct Connection<H: SubscriptionHandler> {
 impl<H: SubscriptionHandler> Connection<H> {
     /// Takes what comes, until nothing more does.
     async fn read<R: AsyncRead>(&mut self, lines: &mut Lines<'_, R>) -> io::Result<()> {
+        let out = self.out.clone();
         while let Some(line) = lines.next().await? {
+            // Who takes no answers is asked no questions: else listens would pile up, whose endings nobody takes.
+            let Ok(place) = out.reserve().await else { break };
             let answer = match line {
                 Line::Whole(line) => self.take(line).await,
                 Line::Long => Some(answer::refusal(&self.subscriptions, None, too_long(lines.limit()))),
             };
             if let Some(answer) = answer {
-                // Without a writer the connection ends.
-                let _ = self.out.send(Outgoing::Lines(answer)).await;
+                place.send(Outgoing::Lines(answer));
             }
         }
         Ok(())
