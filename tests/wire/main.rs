@@ -13,6 +13,7 @@ mod discover;
 mod ending;
 mod front_door;
 mod honoured;
+mod http2;
 mod in_process;
 mod inbox;
 mod inner;

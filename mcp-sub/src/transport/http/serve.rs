@@ -44,6 +44,10 @@ const HEAD: Duration = Duration::from_secs(75);
 /// How many bytes hyper gathers for a client that takes none. It also bounds a request's head.
 const BUFFER: usize = 64 * 1024;
 
+/// How many requests a connection of HTTP/2 has at a time. It bounds what hyper keeps of responses that a client does not
+/// take: it cannot be told to drop one, even when its stream is over.
+const REQUESTS: u32 = 200;
+
 /// How long `accept` rests after an error that does not pass by itself, such as: no file descriptor is left.
 const REST: Duration = Duration::from_secs(1);
 
@@ -75,6 +79,8 @@ const ABORT: Duration = Duration::from_secs(1);
 /// - Each request has its client's address among its extensions: `request.extension::<SocketAddr>()` in `subscribe`.
 /// - A connection that does not get to a whole request's head within 75 seconds is closed; over HTTP/1.1, between
 ///   requests as well.
+/// - A connection of HTTP/2 has at most 200 requests at a time; further ones wait. A response that its client leaves untaken
+///   counts until the client takes or resets it, or the connection ends, even when its stream has ended long before.
 /// - An error of `accept`, such as no file descriptor being left, is logged; a second later it tries again.
 pub fn serve<H: SubscriptionHandler, S>(
     listener: TcpListener,
@@ -232,7 +238,7 @@ where
     let requests = Arc::default();
     let mut builder = auto::Builder::new(Requests(Arc::downgrade(&requests)));
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(BUFFER);
-    builder.http2().max_send_buf_size(BUFFER);
+    builder.http2().max_send_buf_size(BUFFER).max_concurrent_streams(REQUESTS);
     let service = TowerToHyperService::new(service);
     let has_request = Arc::new(AtomicBool::new(false));
     let note_request = has_request.clone();
