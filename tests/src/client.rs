@@ -132,6 +132,12 @@ impl Client {
         Some(response)
     }
 
+    /// All bytes that the server writes until it closes the connection.
+    pub async fn raw(mut self) -> Vec<u8> {
+        while self.fill().await {}
+        self.received
+    }
+
     /// Waits until the server closes the connection, and drops what it says before.
     pub async fn closed(mut self) {
         while self.fill().await {

@@ -37,6 +37,7 @@ impl Connection {
     /// `window` is what each stream may have on its way; the connection as a whole has enough.
     async fn open(server: &Server, window: u32) -> Self {
         let connected = TcpStream::connect(server.address()).await.unwrap().into_std().unwrap();
+        connected.set_nodelay(true).unwrap();
         let socket = connected.try_clone().unwrap();
         let (requests, connection) = Builder::new(TokioExecutor::new())
             .initial_stream_window_size(window)

@@ -31,3 +31,4 @@ mod serve;
 mod shutdown;
 mod sockets;
 mod stdio;
+mod through;
