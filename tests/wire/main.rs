@@ -22,6 +22,7 @@ mod keep_alive;
 mod layer;
 mod limits;
 mod log;
+mod older;
 mod panics;
 mod reasons;
 mod refusals;

@@ -1,0 +1,1 @@
+//! Nothing but its tests: mcp-sub as a layer over tower-mcp.
