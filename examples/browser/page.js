@@ -48,7 +48,8 @@ function words({ toolsListChanged, resourceSubscriptions = [] }) {
 }
 
 function change({ method, params }) {
-  return method === "notifications/resources/updated" ? `${params.uri} changed` : method.replace("notifications/", "");
+  const what = method === "notifications/resources/updated" ? params.uri : `the list of ${method.split("/")[1]}`;
+  return `${what} changed`;
 }
 
 function show(text, listening) {

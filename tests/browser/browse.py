@@ -160,7 +160,7 @@ def in_the_browser(browser: Browser, server: subprocess.Popen, page: str, screen
     holds("it is told of tools", told(server) == 1)
     holds("of its resource", told(server, uri) == 1)
     holds("and of no other", told(server, "file:///demo/other.md") == 0)
-    expected = ["tools/list_changed", f"{uri} changed"]
+    expected = ["the list of tools changed", f"{uri} changed"]
     becomes("the page hears both", browser.heard, lambda heard: heard == expected)
     if screenshot:
         with open(screenshot, "wb") as file:

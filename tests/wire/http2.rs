@@ -89,10 +89,9 @@ impl Stream {
     /// The next message; `None` at the proper end.
     async fn message(&mut self) -> Option<Value> {
         loop {
-            if let Some((event, rest)) = self.received.split_once("\n\n") {
-                let message = serde_json::from_str(event.strip_prefix("data: ").unwrap()).unwrap();
-                self.received = rest.to_owned();
-                return Some(message);
+            if let Some(end) = self.received.find("\n\n") {
+                let event: String = self.received.drain(..end + 2).collect();
+                return Some(serde_json::from_str(event.strip_prefix("data: ").unwrap()).unwrap());
             }
             let Some(frame) = within("the server writes", self.body.frame()).await else {
                 assert_eq!(self.received, "", "the stream ends with a whole event");
@@ -127,7 +126,7 @@ async fn each_of_many_streams_over_one_connection_hears_its_own() {
     }
     assert_eq!(subscriptions.open_streams(), STREAMS);
     for number in 0..STREAMS {
-        assert_eq!(subscriptions.publish_for(&uri(number), Updated(uri(number))), 1);
+        assert_eq!(subscriptions.publish_for(uri(number), Updated(uri(number))), 1);
     }
     for (number, stream) in streams.iter_mut().enumerate() {
         assert_eq!(stream.updated().await, uri(number));
@@ -145,7 +144,7 @@ async fn each_of_many_streams_over_one_connection_hears_its_own() {
     }
     assert_eq!(subscriptions.open_streams(), STREAMS);
     for number in 0..STREAMS {
-        assert_eq!(subscriptions.publish_for(&uri(number), Updated(uri(number))), 1);
+        assert_eq!(subscriptions.publish_for(uri(number), Updated(uri(number))), 1);
     }
     for (number, stream) in streams.iter_mut().enumerate() {
         assert_eq!(stream.updated().await, uri(number), "the others are not harmed");

@@ -142,6 +142,47 @@ async fn the_inner_server_is_asked_in_the_name_of_each_caller() {
     assert!(!seen[0].headers.contains_key("accept-encoding"));
 }
 
+/// Its body is another one than that of the listen, and it is of no session.
+#[tokio::test]
+async fn what_describes_the_listen_alone_is_not_said_to_the_inner_server() {
+    let inner = Inner::advertising(&json!({"tools": {}}));
+    let (_, server) = over(&inner);
+    let of_the_listen = [
+        ("Content-Digest", "sha-256=:AAAA:"),
+        ("Repr-Digest", "sha-256=:AAAA:"),
+        ("Mcp-Name", "x"),
+        ("Mcp-Session-Id", "x"),
+        ("Last-Event-ID", "5"),
+    ];
+    let listen = Request::listen("1", ALL).header("Cookie", "a=b");
+    let listen = of_the_listen.iter().fold(listen, |listen, (name, value)| listen.header(name, value));
+    server.send(&listen).await.acknowledged().await;
+    let [seen] = &inner.seen()[..] else { panic!("once") };
+    for (name, _) in of_the_listen {
+        assert!(!seen.headers.contains_key(name), "{name}: {seen:?}");
+    }
+    assert!(!seen.headers.contains_key("content-length"));
+    assert_eq!(seen.headers["cookie"], "a=b");
+}
+
+#[tokio::test]
+async fn an_answer_about_which_there_is_nothing_to_say_stays_as_it_is() {
+    let body = r#"{"jsonrpc" : "2.0", "id":7, "error":{"code":-32000,"message":"inner"}}"#;
+    let inner = Inner::new(move |_| {
+        let response = Response::builder().header("content-type", "application/json").header("etag", "\"e\"");
+        response
+            .header("content-digest", "sha-256=:AAAA:")
+            .header("content-length", body.len())
+            .body(body.into())
+            .unwrap()
+    });
+    let (_, server) = over(&inner);
+    let mut response = server.send(&discover()).await;
+    assert_eq!(response.header("etag"), Some("\"e\""));
+    assert_eq!(response.header("content-digest"), Some("sha-256=:AAAA:"));
+    assert_eq!(response.bytes().await, body.as_bytes());
+}
+
 #[tokio::test]
 async fn an_inner_server_that_knows_no_discover_leaves_all_that_is_declared() {
     let inner = Inner::new(|seen| {

@@ -2,9 +2,12 @@
 
 #![expect(deprecated, reason = "`resources/subscribe` is of the older revision")]
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fmt::Write as _,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::{extract::Request as AxumRequest, middleware, response::Response as AxumResponse};
@@ -162,7 +165,7 @@ impl Wire {
             *session = "a session".parse().unwrap();
         }
         let line = &mut self.0.lock().unwrap()[at];
-        *line += &format!(": {} {headers:?}", response.status());
+        write!(line, ": {} {headers:?}", response.status()).unwrap();
     }
 
     /// In an order of their own: a client has several requests under way.

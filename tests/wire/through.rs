@@ -12,7 +12,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response, StatusCode, header::HeaderValue};
 use http_body::Frame;
-use mcp_sub_tests::{META, Request};
+use mcp_sub_tests::{META, Request, within};
 
 use crate::inner::{Inner, chunks, over};
 
@@ -152,6 +152,19 @@ async fn events_of_the_inner_server_come_one_by_one() {
         drop(sender);
         assert!(!response.more().await);
     }
+}
+
+#[tokio::test]
+async fn the_inner_server_learns_that_the_client_has_left() {
+    let (sender, body) = chunks();
+    let body = std::sync::Mutex::new(Some(body));
+    let inner = answering(move || Response::new(Body::new(body.lock().unwrap().take().unwrap())));
+    let (_, server) = over(&inner);
+    let mut response = server.send(&call()).await;
+    sender.send("data").unwrap();
+    assert!(response.more().await);
+    response.leave();
+    within("its body is dropped", sender.closed()).await;
 }
 
 #[tokio::test]

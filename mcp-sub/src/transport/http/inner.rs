@@ -6,8 +6,8 @@ use bytes::{Bytes, BytesMut};
 use http::{
     HeaderValue, Request, Response, StatusCode,
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, RETRY_AFTER,
-        TRANSFER_ENCODING, WWW_AUTHENTICATE,
+        ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, EXPECT, HeaderMap, HeaderName,
+        RETRY_AFTER, TRANSFER_ENCODING, WWW_AUTHENTICATE,
     },
     request::Parts,
     response,
@@ -46,6 +46,15 @@ const OF_THE_BODY: [HeaderName; 5] = [
     ETAG,
     HeaderName::from_static("content-digest"),
     HeaderName::from_static("repr-digest"),
+];
+
+/// What a listen may have beside that, and a `server/discover` in its place has not. Sessions are of older revisions.
+const OF_THE_LISTEN: [HeaderName; 5] = [
+    ACCEPT_ENCODING,
+    EXPECT,
+    NAME,
+    HeaderName::from_static("mcp-session-id"),
+    HeaderName::from_static("last-event-id"),
 ];
 
 /// Why a request came to nothing.
@@ -113,8 +122,11 @@ impl<S> Inner<S> {
         parts.headers.remove(ACCEPT_ENCODING);
         let mut answer = self.ask(parts, body, &request.id, settings).await?;
         let merged = answer.response.as_ref().and_then(|response| self.merger.merge(response, told));
-        for name in OF_THE_BODY {
-            answer.parts.headers.remove(name);
+        // Events are read up to the response, and what is said of their body may be said of more.
+        if merged.is_some() || is_events(&answer.parts.headers) {
+            for name in OF_THE_BODY {
+                answer.parts.headers.remove(name);
+            }
         }
         let Some(Merged { result, .. }) = merged else {
             return Ok(Response::from_parts(answer.parts, Body::whole(answer.body)));
@@ -188,7 +200,7 @@ fn refused(answer: &response::Parts, error: Option<Error>, id: &RequestId) -> Re
 }
 
 fn discover_parts(mut parts: Parts) -> Parts {
-    for name in [ACCEPT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING, NAME] {
+    for name in OF_THE_BODY.into_iter().chain(OF_THE_LISTEN) {
         parts.headers.remove(name);
     }
     parts.headers.insert(METHOD, HeaderValue::from_static(DISCOVER));
@@ -203,7 +215,7 @@ where
     R: http_body::Body<Data = Bytes>,
     R::Error: Into<BoxError>,
 {
-    let is_events = media_type(headers).eq_ignore_ascii_case("text/event-stream");
+    let is_events = is_events(headers);
     let mut body = pin!(body);
     let mut read = BytesMut::new();
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
@@ -220,9 +232,9 @@ where
     Ok((read.freeze(), response))
 }
 
-fn media_type(headers: &HeaderMap) -> &str {
+fn is_events(headers: &HeaderMap) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim()
+    value.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
 }
 
 /// `json`, if it is a JSON-RPC response.

@@ -39,7 +39,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// `StreamableHttpService`, with whatever settings.
     ///
     /// **Authentication belongs outside of this layer**: `subscriptions/listen` never reaches the inner server, so
-    /// whatever the inner server checks, a listen is not checked by it.
+    /// whatever the inner server checks, a listen is not checked by it. So does CORS, for pages of other origins.
     ///
     /// - `subscriptions/listen` is answered here.
     /// - In the inner server's answer to `server/discover` the flags about subscriptions (`listChanged`, `subscribe`)
