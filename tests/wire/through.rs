@@ -8,11 +8,11 @@ use std::{
     task::{Context, Poll},
 };
 
-use axum::body::Body;
+use axum::{body::Body, routing::post};
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response, StatusCode, header::HeaderValue};
 use http_body::Frame;
-use mcp_sub_tests::{META, Request, within};
+use mcp_sub_tests::{META, Probe, Request, Server, ToolsChanged, within};
 
 use crate::inner::{Inner, chunks, over};
 
@@ -312,7 +312,7 @@ async fn extensions_pass_in_both_directions() {
         *response.status_mut() = StatusCode::CREATED;
         response
     });
-    let subscriptions = mcp_sub_tests::Probe::serve(|builder| builder);
+    let subscriptions = Probe::serve(|builder| builder);
     let mut layered = subscriptions.layer(inner);
     for method in [Method::POST, Method::GET] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{{{META}}}}}"#);
@@ -325,6 +325,25 @@ async fn extensions_pass_in_both_directions() {
         assert_eq!(response.status(), StatusCode::CREATED);
         assert_eq!(response.extensions().get::<Mark>(), Some(&Mark(2)));
     }
+}
+
+/// As `tower` and axum put a layer around what there is.
+#[tokio::test]
+async fn it_is_a_layer_of_an_axum_router() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let no_discover =
+        r#"{"jsonrpc":"2.0","id":"discover","error":{"code":-32601,"message":"no such method"}}"#;
+    let inner = post(
+        async move |headers: HeaderMap| {
+            if headers["mcp-method"] == "server/discover" { no_discover } else { "inner" }
+        },
+    );
+    let app = axum::Router::new().route("/mcp", inner).layer(subscriptions.clone());
+    let server = Server::start(app.into_service());
+    assert_eq!(server.send(&call()).await.bytes().await, b"inner");
+    let mut stream = server.listening("1", r#"{"toolsListChanged":true}"#).await;
+    subscriptions.publish(ToolsChanged);
+    assert_eq!(stream.told().await, "tools");
 }
 
 /// A service out of a function.
