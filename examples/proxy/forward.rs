@@ -103,7 +103,25 @@ fn clear(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        future::poll_fn,
+        sync::{Arc, Mutex},
+    };
+
+    use axum::{
+        Router,
+        body::{Bytes, HttpBody},
+        routing::get,
+    };
+    use http_body::Frame;
+    use mcp_sub::Subscriptions;
+    use tokio::{
+        net::TcpListener,
+        sync::mpsc::{UnboundedReceiver, unbounded_channel},
+    };
+
     use super::*;
+    use crate::changes::Upstream;
 
     #[test]
     fn what_concerns_one_connection_stays_there() {
@@ -118,6 +136,54 @@ mod tests {
         .collect();
         clear(&mut headers);
         assert_eq!(headers.keys().collect::<Vec<_>>(), ["mcp-method"]);
+    }
+
+    /// A body whose pieces the test sends.
+    struct Pieces(UnboundedReceiver<&'static str>);
+
+    impl HttpBody for Pieces {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0.poll_recv(cx).map(|piece| piece.map(|piece| Ok(Frame::data(Bytes::from(piece)))))
+        }
+    }
+
+    /// Piece by piece, with what the server behind says beside it; and it learns that nobody reads any more.
+    #[tokio::test]
+    async fn a_response_comes_as_it_is_written() {
+        let (sender, receiver) = unbounded_channel();
+        let pieces = Arc::new(Mutex::new(Some(Pieces(receiver))));
+        let behind = get(async move |request: Request<Body>| {
+            let pieces = pieces.lock().expect("no panic in there").take().expect("one request");
+            (StatusCode::IM_A_TEAPOT, [("x-asked", request.uri().to_string())], Body::new(pieces))
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let upstream = format!("http://{}", listener.local_addr().expect("an address"));
+        let app = Router::new().route("/mcp", behind);
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await });
+
+        let subscriptions = Subscriptions::builder(Upstream).build();
+        let mut layered = subscriptions.layer(Forward::to(upstream.parse().expect("a URI")));
+        let request = Request::get("http://127.0.0.1/mcp?a=b").body(Body::empty()).expect("a request");
+        let response = layered.call(request).await.unwrap_or_else(|never| match never {});
+        assert_eq!(
+            (response.status(), &response.headers()["x-asked"]),
+            (StatusCode::IM_A_TEAPOT, &"/mcp?a=b".parse().expect("a value"))
+        );
+        let mut body = Box::pin(response.into_body());
+        for piece in ["first", "second"] {
+            sender.send(piece).expect("it is read");
+            let frame = poll_fn(|cx| body.as_mut().poll_frame(cx)).await.expect("a piece").expect("no error");
+            assert_eq!(frame.into_data().expect("data"), piece);
+        }
+        drop(body);
+        sender.closed().await;
+        serving.abort();
     }
 
     #[test]
