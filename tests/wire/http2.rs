@@ -185,7 +185,7 @@ async fn one_request_too_many_waits_until_another_is_over() {
 
 #[tokio::test]
 async fn a_stream_without_a_window_holds_back_only_itself() {
-    let limits = Limits::default().with_write_timeout(Duration::from_millis(300));
+    let limits = Limits::default().with_write_timeout(Duration::from_secs(1));
     let (subscriptions, server, stop) = serving(limits).await;
     let mut connection = Connection::open(&server, 4 * 1024).await;
     let large = format!("a:{}", "x".repeat(10_000));
