@@ -26,6 +26,7 @@ pub(crate) struct Seen {
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    pub(crate) trailers: Option<HeaderMap>,
 }
 
 impl Seen {
@@ -92,8 +93,10 @@ impl Service<Request<LayerBody<Body>>> for Inner {
         let this = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let body = body.collect().await.unwrap().to_bytes();
-            let seen = Seen { method: parts.method, uri: parts.uri, headers: parts.headers, body };
+            let body = body.collect().await.unwrap();
+            let trailers = body.trailers().cloned();
+            let body = body.to_bytes();
+            let seen = Seen { method: parts.method, uri: parts.uri, headers: parts.headers, body, trailers };
             this.seen.lock().unwrap().push(seen.clone());
             Ok((this.answer)(&seen))
         })

@@ -98,7 +98,7 @@ async fn the_headers_of_a_request_are_those_that_the_client_sent() {
 }
 
 #[tokio::test]
-async fn a_request_may_come_in_chunks() {
+async fn a_request_may_come_in_chunks_and_with_trailers() {
     let inner = answering(|| Response::new("inner".into()));
     let (_, server) = over(&inner);
     let whole = call().bytes();
@@ -109,10 +109,12 @@ async fn a_request_may_come_in_chunks() {
         chunked.extend_from_slice(piece);
         chunked.extend_from_slice(b"\r\n");
     }
-    chunked.extend_from_slice(b"0\r\n\r\n");
+    chunked.extend_from_slice(b"0\r\nx-sum: 7\r\n\r\n");
     let request = call().body(chunked).without_length().header("Transfer-Encoding", "chunked");
     assert_eq!(server.send(&request).await.bytes().await, b"inner");
-    assert_eq!(inner.seen().pop().unwrap().body, body);
+    let seen = inner.seen().pop().unwrap();
+    assert_eq!(seen.body, body);
+    assert_eq!(seen.trailers.expect("trailers")["x-sum"], "7");
 }
 
 /// A stream of events, of a call or of the `GET` of an older session, as fast as it is written.

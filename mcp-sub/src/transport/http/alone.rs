@@ -100,7 +100,7 @@ where
         return Err(Refusal::method_not_allowed());
     }
     gate::content_type(&parts.headers)?;
-    let body =
+    let (body, _) =
         gate::collect(body, settings.limits.body.unwrap_or(BODY), settings.limits.body_timeout).await?;
     let request = match Message::of(gate::parse(&body)?, settings.limits.id_bytes)? {
         Message::Request(request) => request,

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use http_body_util::Empty;
 use pin_project_lite::pin_project;
@@ -25,7 +26,7 @@ pin_project! {
 pin_project! {
     #[project = KindProjection]
     enum Kind<B> {
-        Whole { bytes: Option<Bytes> },
+        Whole { bytes: Option<Bytes>, trailers: Option<HeaderMap> },
         Events { events: Events },
         Passed { #[pin] body: B },
     }
@@ -33,7 +34,12 @@ pin_project! {
 
 impl<B> Body<B> {
     pub(super) fn whole(bytes: Bytes) -> Self {
-        Self { kind: Kind::Whole { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()) } }
+        Self::received(bytes, None)
+    }
+
+    /// The same, with the trailers that came after it.
+    pub(super) fn received(bytes: Bytes, trailers: Option<HeaderMap>) -> Self {
+        Self { kind: Kind::Whole { bytes: Some(bytes).filter(|bytes| !bytes.is_empty()), trailers } }
     }
 
     pub(super) fn events(events: Events) -> Self {
@@ -54,7 +60,10 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         match self.project().kind.project() {
-            KindProjection::Whole { bytes } => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            KindProjection::Whole { bytes, trailers } => {
+                let frame = bytes.take().map(Frame::data).or_else(|| trailers.take().map(Frame::trailers));
+                Poll::Ready(frame.map(Ok))
+            }
             KindProjection::Events { events } => {
                 events.poll_next(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
             }
@@ -64,7 +73,7 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Whole { bytes } => bytes.is_none(),
+            Kind::Whole { bytes, trailers } => bytes.is_none() && trailers.is_none(),
             Kind::Events { .. } => false,
             Kind::Passed { body } => body.is_end_stream(),
         }
@@ -72,7 +81,7 @@ impl<B: http_body::Body<Data = Bytes>> http_body::Body for Body<B> {
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Whole { bytes } => {
+            Kind::Whole { bytes, .. } => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Kind::Events { .. } => SizeHint::default(),

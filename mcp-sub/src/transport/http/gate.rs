@@ -29,8 +29,12 @@ pub(super) fn content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::status(StatusCode::UNSUPPORTED_MEDIA_TYPE, error))
 }
 
-/// Reads the body, up to `limit` bytes, and not for ever.
-pub(super) async fn collect<B>(body: B, limit: usize, within: Duration) -> Result<Bytes, Refusal>
+/// Reads the body, up to `limit` bytes, and not for ever. With its trailers.
+pub(super) async fn collect<B>(
+    body: B,
+    limit: usize,
+    within: Duration,
+) -> Result<(Bytes, Option<HeaderMap>), Refusal>
 where
     B: http_body::Body,
     B::Error: Into<BoxError>,
@@ -48,7 +52,10 @@ where
         return Err(Refusal::status(StatusCode::REQUEST_TIMEOUT, error));
     };
     match collected {
-        Ok(body) => Ok(body.to_bytes()),
+        Ok(body) => {
+            let trailers = body.trailers().cloned();
+            Ok((body.to_bytes(), trailers))
+        }
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(error) => {
             let message = format!("the body could not be read: {error}");

@@ -143,14 +143,14 @@ where
     if parts.method != Method::POST {
         return inner.pass(parts, Body::passed(body)).await;
     }
-    let body =
+    let (body, trailers) =
         gate::collect(body, settings.limits.body.unwrap_or(BODY), settings.limits.body_timeout).await?;
     let json = gate::parse(&body)?;
     // The header first: it is there nearly always, and then the body is read only once.
     let is_modern = parts.headers.get_all(PROTOCOL_VERSION).iter().any(|version| version == VERSION)
         || names_version(json);
     if !is_modern {
-        return inner.pass(parts, Body::whole(body)).await;
+        return inner.pass(parts, Body::received(body, trailers)).await;
     }
     gate::content_type(&parts.headers)?;
     let request = match Message::of(json, settings.limits.id_bytes).map_err(Refusal::from)? {
@@ -161,7 +161,7 @@ where
     let meta = gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
     if request.method != LISTEN && request.method != DISCOVER {
-        return inner.pass(parts, Body::whole(body)).await;
+        return inner.pass(parts, Body::received(body, trailers)).await;
     }
     let caller = Caller::new(parts.headers.clone(), parts.extensions.clone(), meta);
     // A listen is admitted first: from then on it can be ended, whatever was said of its caller before.
