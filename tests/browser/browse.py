@@ -61,12 +61,27 @@ def running(*command: str) -> Iterator[subprocess.Popen]:
         process.wait()
 
 
-def line(process: subprocess.Popen, pattern: str) -> str:
-    """What the pattern finds in the next line that it matches."""
-    for text in process.stdout:
-        if match := re.search(pattern, text):
-            return match.group(1)
-    raise AssertionError(f"{process.args[0]} has ended, and never said {pattern!r}")
+def found(process: subprocess.Popen, pattern: str) -> str | None:
+    """What the pattern finds in the next line that it matches; None where the process ends instead."""
+    matches = (re.search(pattern, text) for text in process.stdout)
+    return next((match.group(1) for match in matches if match), None)
+
+
+def address(server: subprocess.Popen, name: str) -> str:
+    text = found(server, rf"^{name}: (\S+)$")
+    holds(f"the server says where its {name} is", text is not None)
+    return text
+
+
+@contextlib.contextmanager
+def driver() -> Iterator[str]:
+    """The port of a driver. It takes a free one of IPv4, and ends if the same one is not free for IPv6: then another try."""
+    for _ in range(20):
+        with running("chromedriver", "--port=0") as process:
+            if port := found(process, r"started successfully on port (\d+)"):
+                yield port
+                return
+    raise AssertionError("chromedriver does not start")
 
 
 class Browser:
@@ -123,7 +138,9 @@ def asked(endpoint: str, method: str, origin: str, headers: dict[str, str]) -> h
 def told(server: subprocess.Popen, what: str = "") -> int:
     """Says that something has changed; how many streams were told."""
     server.stdin.write(what + "\n")
-    return int(line(server, r"^told: (\d+)$"))
+    answer = found(server, r"^told: (\d+)$")
+    assert answer is not None, "the server has ended"
+    return int(answer)
 
 
 def by_hand(endpoint: str, ours: str, foreign: str) -> None:
@@ -178,11 +195,11 @@ def in_the_browser(browser: Browser, server: subprocess.Popen, page: str, screen
 
 
 def main(example: str, screenshot: str | None = None) -> None:
-    with running(example, "0", "0") as server, running("chromedriver", "--port=0") as driver:
-        endpoint, page = line(server, r"^endpoint: (\S+)$"), line(server, r"^page: (\S+)$")
+    with running(example, "0", "0") as server, driver() as port:
+        endpoint, page = address(server, "endpoint"), address(server, "page")
         ours = page.rstrip("/")
         by_hand(endpoint, ours, ours.replace("127.0.0.1", "localhost"))
-        browser = Browser(line(driver, r"started successfully on port (\d+)"))
+        browser = Browser(port)
         try:
             in_the_browser(browser, server, page, screenshot)
         finally:

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx2
@@ -44,10 +44,13 @@ def holds(what: str, condition: bool, seen: object = "") -> None:
     print(f"ok  {what}")
 
 
-def free_port() -> int:
+@contextlib.contextmanager
+def free_port() -> Iterator[int]:
+    """A port that is given to nobody who asks for any: only to who asks for this one."""
     with socket.socket() as it:
+        it.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
+        yield it.getsockname()[1]
 
 
 @contextlib.asynccontextmanager
@@ -138,18 +141,18 @@ async def refusals(url: str, changes: str) -> None:
 
 
 async def main(path: str) -> None:
-    port = free_port()
-    async with running(path, f"http://127.0.0.1:{port}", "0", "0") as proxy:
-        changes, url = await address(proxy, "changes"), await address(proxy, "clients")
-        await refusals(url, changes)
-        async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
-            answer = await http.post(url, json=LISTEN, headers=HEADERS)
-        holds("without the server behind no stream opens", answer.status_code == 502, answer)
-        holds("and the answer is one to the request", answer.json()["id"] == 7, answer.text)
-        async with running(sys.executable, SERVER, str(port), changes):
-            await reachable(port)
-            await older(url)
-            await listens_and_hears(url, proxy)
+    with free_port() as port:
+        async with running(path, f"http://127.0.0.1:{port}", "0", "0") as proxy:
+            changes, url = await address(proxy, "changes"), await address(proxy, "clients")
+            await refusals(url, changes)
+            async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
+                answer = await http.post(url, json=LISTEN, headers=HEADERS)
+            holds("without the server behind no stream opens", answer.status_code == 502, answer)
+            holds("and the answer is one to the request", answer.json()["id"] == 7, answer.text)
+            async with running(sys.executable, SERVER, str(port), changes):
+                await reachable(port)
+                await older(url)
+                await listens_and_hears(url, proxy)
 
 
 if __name__ == "__main__":
