@@ -84,6 +84,16 @@ pub trait SubscriptionHandler: Sized + Send + Sync + 'static {
     /// The kinds that this handler ever sends: the capability map. It is what `server/discover` advertises.
     const DECLARED: Kinds;
 
+    /// Whether [`subscribe`](Self::subscribe) looks at its request, or
+    /// [`subscription_capabilities`](Self::subscription_capabilities) is written: whether who asks can make a difference.
+    ///
+    /// Inside an rmcp server (feature `rmcp`) a listen is acknowledged before it is known who asks. Where that makes no
+    /// difference, `subscribe` runs before, with a request that says nothing.
+    ///
+    /// [`#[subscription_handler]`](macro@crate::subscription_handler) says `false` where `subscribe` takes no
+    /// [`ListenRequest`] and there is no `subscription_capabilities`.
+    const DEPENDS_ON_CALLER: bool = true;
+
     /// The kinds that `event` may lead to. Only subscriptions that honour one of them get to see it.
     fn kinds(event: &Self::Event) -> Kinds;
 

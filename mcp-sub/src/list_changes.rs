@@ -84,6 +84,7 @@ impl<const T: bool, const P: bool, const R: bool> SubscriptionHandler for ListCh
         let resources = if R { Kinds::RESOURCES_LIST_CHANGED } else { Kinds::NONE };
         tools.union(prompts).union(resources)
     };
+    const DEPENDS_ON_CALLER: bool = false;
 
     fn kinds(event: &ListChanged) -> Kinds {
         event.0

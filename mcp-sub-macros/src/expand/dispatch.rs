@@ -7,8 +7,8 @@ use syn::Type;
 use super::{Context, any, bounds, event, markers, stubs};
 use crate::{
     model::{
-        Callee, Capabilities, Close, CloseArgument, EventArgument, EventMethod, Lagged, LaggedArgument,
-        Subscribe, SubscribeArgument,
+        Callee, Capabilities, Close, CloseArgument, EventArgument, EventMethod, Handler, Lagged,
+        LaggedArgument, Subscribe, SubscribeArgument,
     },
     spans::{Ends, respan},
 };
@@ -56,6 +56,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
     let lagged = handler.lagged.iter().map(|lagged| lagged_item(context, lagged));
     let close = handler.close.iter().map(|close| close_item(context, close));
     let declared = declared(context);
+    let depends_on_caller = depends_on_caller(context);
     let kinds = event::matched(context, |method| {
         let kinds = markers::kinds(context, method);
         (quote!(_), kinds)
@@ -73,6 +74,7 @@ fn handler_impl(context: &Context<'_>) -> TokenStream {
             #(#state)*
 
             #declared
+            #depends_on_caller
 
             fn kinds(__event: &#event) -> #krate::Kinds {
                 #kinds
@@ -113,6 +115,19 @@ pub(super) fn declared(context: &Context<'_>) -> TokenStream {
             __kinds
         };
     }
+}
+
+/// Whether who asks makes a difference; if it does, that is what the trait says.
+fn depends_on_caller(context: &Context<'_>) -> Option<TokenStream> {
+    let Handler { subscribe, capabilities, .. } = context.handler;
+    let is_asked =
+        subscribe.iter().any(|subscribe| subscribe.arguments.contains(&SubscribeArgument::Request));
+    let depends = is_asked || !capabilities.is_empty();
+    (!depends).then(|| {
+        quote!(
+            const DEPENDS_ON_CALLER: bool = false;
+        )
+    })
 }
 
 fn subscribe_item(context: &Context<'_>, subscribe: &Subscribe) -> TokenStream {

@@ -82,6 +82,7 @@ const _: () = {
                 let __kinds = __kinds.union(__mcp_sub::Kinds::TOOLS_LIST_CHANGED);
                 __kinds
             };
+            const DEPENDS_ON_CALLER: bool = false;
             fn kinds(__event: &FilesEvent) -> __mcp_sub::Kinds {
                 match *__event {
                     FilesEvent::tool_installed(_) => __mcp_sub::Kinds::TOOLS_LIST_CHANGED,
