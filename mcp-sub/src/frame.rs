@@ -34,13 +34,15 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    pub(crate) fn acknowledged(&self, honoured: &Honoured) -> Bytes {
+    pub(crate) fn acknowledged(&self, out: &mut BytesMut, honoured: &Honoured) {
         let uris = honoured.uris().iter().map(|uri| &**uri);
-        self.frame(|out| message::acknowledged(out, &self.id, honoured.kinds(), uris))
+        self.put(out, |out| message::acknowledged(out, &self.id, honoured.kinds(), uris));
     }
 
     pub(crate) fn list(&self, index: usize) -> Bytes {
-        self.frame(|out| message::notification(out, &self.id, &KINDS[index], None))
+        let mut out = BytesMut::with_capacity(192);
+        self.put(&mut out, |out| message::notification(out, &self.id, &KINDS[index], None));
+        out.freeze()
     }
 
     pub(crate) fn updated(&self, out: &mut BytesMut, uri: &str) {
@@ -48,29 +50,21 @@ impl Frames {
         self.put(out, |out| message::notification(out, &self.id, updated, Some(uri)));
     }
 
-    pub(crate) fn completed(&self) -> Bytes {
-        self.ending(|out| message::completed(out, &self.id, self.server_info.as_deref()))
+    pub(crate) fn completed(&self, out: &mut BytesMut) {
+        self.ending(out, |out| message::completed(out, &self.id, self.server_info.as_deref()));
     }
 
     /// The end of a stream that failed. `reason` is for programs, `text` for people.
-    pub(crate) fn failed(&self, reason: &str, text: &str) -> Bytes {
+    pub(crate) fn failed(&self, out: &mut BytesMut, reason: &str, text: &str) {
         let error = Error::new(code::INTERNAL_ERROR, text).with_data(json!({ "reason": reason }));
-        self.ending(|out| message::error(out, Some(&self.id), &error))
+        self.ending(out, |out| message::error(out, Some(&self.id), &error));
     }
 
-    fn ending(&self, render: impl FnOnce(&mut BytesMut)) -> Bytes {
-        let mut out = BytesMut::with_capacity(192);
+    fn ending(&self, out: &mut BytesMut, render: impl FnOnce(&mut BytesMut)) {
         if self.framing.cancelled {
-            self.put(&mut out, |out| message::cancelled(out, &self.id));
+            self.put(out, |out| message::cancelled(out, &self.id));
         }
-        self.put(&mut out, render);
-        out.freeze()
-    }
-
-    fn frame(&self, render: impl FnOnce(&mut BytesMut)) -> Bytes {
-        let mut out = BytesMut::with_capacity(192);
-        self.put(&mut out, render);
-        out.freeze()
+        self.put(out, render);
     }
 
     fn put(&self, out: &mut BytesMut, render: impl FnOnce(&mut BytesMut)) {

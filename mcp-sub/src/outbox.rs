@@ -5,6 +5,8 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
 
+#[cfg(feature = "rmcp")]
+use crate::kind::Kinds;
 use crate::{
     filter::Honoured,
     frame::Frames,
@@ -30,7 +32,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    acknowledged: Option<Bytes>,
+    acknowledged: bool,
     pending: Pending,
     windows: Option<Box<OpenWindows>>,
     ending: Ending,
@@ -43,14 +45,32 @@ enum Ending {
     #[default]
     Open,
     /// The last frame waits.
-    Waits(Bytes),
+    Waits(Last),
     Taken,
+}
+
+/// How a stream ends, for its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// The graceful end.
+    Completed,
+    /// `reason` is for programs, `text` for people.
+    Failed { reason: &'static str, text: &'static str },
+}
+
+/// What a frame says.
+#[cfg(feature = "rmcp")]
+#[derive(Debug)]
+pub(crate) enum Message {
+    ListChanged(Kinds),
+    Updated(Arc<str>),
+    Ended(Last),
 }
 
 /// What there was to take.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Taken {
-    Frames(Bytes),
+pub(crate) enum Taken<T = Bytes> {
+    Frames(T),
     Nothing,
     /// Nothing yet: what is held is due then.
     Held(Instant),
@@ -61,9 +81,8 @@ pub(crate) enum Taken {
 impl Outbox {
     /// An outbox in which the acknowledgement waits.
     pub(crate) fn new(frames: Frames, honoured: Arc<Honoured>, windows: Windows) -> Self {
-        let acknowledged = Some(frames.acknowledged(&honoured));
         let windows = windows.open(honoured.kinds());
-        let state = Mutex::new(State { acknowledged, windows, ..State::default() });
+        let state = Mutex::new(State { windows, ..State::default() });
         Self { frames, honoured, counters: Counters::default(), state }
     }
 
@@ -71,7 +90,7 @@ impl Outbox {
         &self.frames.id
     }
 
-    pub(crate) fn honoured(&self) -> &Honoured {
+    pub(crate) fn honoured(&self) -> &Arc<Honoured> {
         &self.honoured
     }
 
@@ -106,20 +125,11 @@ impl Outbox {
         }
     }
 
-    /// The graceful end. The first ending stands.
-    pub(crate) fn complete(&self) {
-        self.end(|| self.frames.completed());
-    }
-
-    /// The end by an error. The first ending stands.
-    pub(crate) fn fail(&self, reason: &str, text: &str) {
-        self.end(|| self.frames.failed(reason, text));
-    }
-
-    fn end(&self, frame: impl FnOnce() -> Bytes) {
+    /// The first ending stands.
+    pub(crate) fn end(&self, last: Last) {
         let mut state = lock(&self.state);
         if matches!(state.ending, Ending::Open) {
-            state.ending = Ending::Waits(frame());
+            state.ending = Ending::Waits(last);
         }
     }
 
@@ -130,7 +140,13 @@ impl Outbox {
         if let Some(windows) = windows {
             self.counters.merged.add(windows.sort(pending, &self.honoured, Instant::now()));
         }
-        state.acknowledged.is_none() && state.pending.is_empty() && !matches!(state.ending, Ending::Waits(_))
+        state.acknowledged && state.pending.is_empty() && !matches!(state.ending, Ending::Waits(_))
+    }
+
+    /// Whether the last frame waits.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(lock(&self.state).ending, Ending::Waits(_))
     }
 
     /// Whether the last frame was taken.
@@ -140,10 +156,55 @@ impl Outbox {
 
     /// Everything that waits, as one piece.
     pub(crate) fn take(&self) -> Taken {
+        self.take_as(|Waiting { acknowledgement, pending, last, lists }| {
+            // By far the most frequent case shares its bytes with all notifications before it.
+            if !acknowledgement
+                && last.is_none()
+                && let Some(index) = pending.single_list()
+            {
+                pending.drain(drop);
+                return lists[index].get_or_insert_with(|| self.frames.list(index)).clone();
+            }
+            let mut out = BytesMut::new();
+            if acknowledgement {
+                self.frames.acknowledged(&mut out, &self.honoured);
+            }
+            pending.drain(|entry| match entry {
+                Entry::List(index) => {
+                    out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)));
+                }
+                Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
+            });
+            match last {
+                None => {}
+                Some(Last::Completed) => self.frames.completed(&mut out),
+                Some(Last::Failed { reason, text }) => self.frames.failed(&mut out, reason, text),
+            }
+            out.freeze()
+        })
+    }
+
+    /// Everything that waits but the acknowledgement, for a transport that renders it itself.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn take_messages(&self) -> Taken<Vec<Message>> {
+        self.take_as(|Waiting { pending, last, .. }| {
+            let mut messages = Vec::with_capacity(pending.len() + 1);
+            pending.drain(|entry| {
+                messages.push(match entry {
+                    Entry::List(index) => Message::ListChanged(Kinds::at(index)),
+                    Entry::Uri(position) => Message::Updated(self.honoured.uris()[position].clone()),
+                });
+            });
+            messages.extend(last.map(Message::Ended));
+            messages
+        })
+    }
+
+    fn take_as<T>(&self, render: impl FnOnce(Waiting<'_>) -> T) -> Taken<T> {
         let State { acknowledged, pending, windows, ending, lists } = &mut *lock(&self.state);
-        let last = match ending {
+        let last = match *ending {
             Ending::Open => None,
-            Ending::Waits(frame) => Some(std::mem::take(frame)),
+            Ending::Waits(last) => Some(last),
             Ending::Taken => return Taken::End,
         };
         if last.is_some() {
@@ -159,29 +220,21 @@ impl Outbox {
             windows.begin(pending, now);
         }
         self.counters.notifications.add(pending.len() as u64);
-        let first = acknowledged.take();
-        if first.is_none() && last.is_none() {
-            if pending.is_empty() {
-                let due = windows.as_ref().and_then(|windows| windows.next_end());
-                return due.map_or(Taken::Nothing, Taken::Held);
-            }
-            // By far the most frequent case shares its bytes with all notifications before it.
-            if let Some(index) = pending.single_list() {
-                pending.drain(drop);
-                return Taken::Frames(lists[index].get_or_insert_with(|| self.frames.list(index)).clone());
-            }
+        let acknowledgement = !std::mem::replace(acknowledged, true);
+        if !acknowledgement && last.is_none() && pending.is_empty() {
+            let due = windows.as_ref().and_then(|windows| windows.next_end());
+            return due.map_or(Taken::Nothing, Taken::Held);
         }
-        let mut out = BytesMut::new();
-        out.extend(first);
-        pending.drain(|entry| match entry {
-            Entry::List(index) => {
-                out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)));
-            }
-            Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
-        });
-        out.extend(last);
-        Taken::Frames(out.freeze())
+        Taken::Frames(render(Waiting { acknowledgement, pending, last, lists }))
     }
+}
+
+/// What waits when it is taken.
+struct Waiting<'a> {
+    acknowledgement: bool,
+    pending: &'a mut Pending,
+    last: Option<Last>,
+    lists: &'a mut [Option<Bytes>; KINDS.len() - 1],
 }
 
 #[cfg(test)]

@@ -1,15 +1,31 @@
 //! What a transport and the registry see of a subscription.
 
+#[cfg(feature = "rmcp")]
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
 use crate::{ending::CloseReason, stats::Counts};
+#[cfg(feature = "rmcp")]
+use crate::{filter::Honoured, outbox::Message};
 
 /// An open stream, whatever its handler.
 pub(crate) trait Stream: Send + Sync {
     /// The next frames, all that there are; `None` after the last one.
     fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// The same but for the acknowledgement, for a transport that renders them itself.
+    #[cfg(feature = "rmcp")]
+    fn poll_messages(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<Message>>>;
+
+    /// What it may carry.
+    #[cfg(feature = "rmcp")]
+    fn honoured(&self) -> &Arc<Honoured>;
+
+    /// Whether its last frame waits.
+    #[cfg(feature = "rmcp")]
+    fn is_ended(&self) -> bool;
 
     /// Says that the transport sends something of its own, such as a keep-alive.
     fn note_sent(&self);

@@ -15,6 +15,8 @@ use std::{
 use bytes::Bytes;
 use tracing::{Instrument, Span};
 
+#[cfg(feature = "rmcp")]
+use crate::outbox::Message;
 use crate::{
     caught::{Caught, Panic},
     channel::Channel,
@@ -24,7 +26,7 @@ use crate::{
     handler::SubscriptionHandler,
     hub::{Next, Published, Registration, Slot},
     missed::Missed,
-    outbox::{Outbox, Taken},
+    outbox::{Last, Outbox, Taken},
     registry::{Closer, Permit},
     source::{Said, Sources},
     span,
@@ -163,11 +165,11 @@ impl<E: Send + Sync + 'static> Subscription<E> {
     }
 }
 
-impl<E: Send + Sync + 'static> Stream for Subscription<E> {
-    fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl<E: Send + Sync + 'static> Subscription<E> {
+    fn poll_taken<T>(&self, take: impl Fn(&Outbox) -> Taken<T>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.poll_run(cx);
         loop {
-            match self.shared.outbox.take() {
+            match take(&self.shared.outbox) {
                 Taken::Frames(frames) => {
                     self.note_sent();
                     return Poll::Ready(Some(frames));
@@ -178,9 +180,33 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
             }
         }
     }
+}
+
+impl<E: Send + Sync + 'static> Stream for Subscription<E> {
+    fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.poll_taken(Outbox::take, cx)
+    }
+
+    #[cfg(feature = "rmcp")]
+    fn poll_messages(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<Message>>> {
+        self.poll_taken(Outbox::take_messages, cx)
+    }
+
+    #[cfg(feature = "rmcp")]
+    fn honoured(&self) -> &Arc<Honoured> {
+        self.shared.outbox.honoured()
+    }
+
+    #[cfg(feature = "rmcp")]
+    fn is_ended(&self) -> bool {
+        self.shared.outbox.is_ended()
+    }
 
     fn note_sent(&self) {
-        lock(&self.task).sent = true;
+        let mut task = lock(&self.task);
+        task.sent = true;
+        // It is not stuck, however long it takes to come back.
+        task.polls += 1;
     }
 
     fn end(&self, reason: CloseReason) {
@@ -218,18 +244,19 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
 
 /// The last frame that a client gets, where it gets one.
 fn put_ending(outbox: &Outbox, reason: &CloseReason) {
-    match reason {
+    let text = match reason {
         CloseReason::Completed
         | CloseReason::SourceEnded
         | CloseReason::Stopped(_)
         | CloseReason::Shutdown
-        | CloseReason::Disconnected => outbox.complete(),
-        CloseReason::Cancelled => {}
-        CloseReason::Failed(_) => outbox.fail(reason.name(), "the server's subscription handler failed"),
-        CloseReason::Panicked => outbox.fail(reason.name(), "the server's subscription handler panicked"),
-        CloseReason::Stalled => outbox.fail(reason.name(), "the client took no frames for too long"),
-        CloseReason::Expired => outbox.fail(reason.name(), "the subscription's time is over: listen again"),
-    }
+        | CloseReason::Disconnected => return outbox.end(Last::Completed),
+        CloseReason::Cancelled => return,
+        CloseReason::Failed(_) => "the server's subscription handler failed",
+        CloseReason::Panicked => "the server's subscription handler panicked",
+        CloseReason::Stalled => "the client took no frames for too long",
+        CloseReason::Expired => "the subscription's time is over: listen again",
+    };
+    outbox.end(Last::Failed { reason: reason.name(), text });
 }
 
 async fn run<H: SubscriptionHandler>(mut guard: Guard<H>, slot: Arc<Slot<H::Event>>) {

@@ -36,7 +36,7 @@ fn what_is_added_while_frames_are_taken_is_taken_once_and_before_the_ending() {
             move || {
                 outbox.add_list(0);
                 outbox.add_uri("x:a");
-                outbox.complete();
+                outbox.end(Last::Completed);
                 outbox.add_list(0);
             }
         });
@@ -56,13 +56,13 @@ fn there_is_one_ending_and_nothing_after_it() {
         let outbox = outbox(Windows::default());
         let completing = thread::spawn({
             let outbox = outbox.clone();
-            move || outbox.complete()
+            move || outbox.end(Last::Completed)
         });
         let failing = thread::spawn({
             let outbox = outbox.clone();
             move || {
                 outbox.add_list(0);
-                outbox.fail("stalled", "");
+                outbox.end(Last::Failed { reason: "stalled", text: "" });
             }
         });
         let mut taken = Vec::new();
@@ -91,7 +91,7 @@ fn what_a_window_holds_goes_out_before_the_ending_whoever_looks_meanwhile() {
             move || {
                 outbox.add_list(0);
                 outbox.add_list(0);
-                outbox.fail("expired", "");
+                outbox.end(Last::Failed { reason: "expired", text: "" });
             }
         });
         let looking = thread::spawn({

@@ -59,6 +59,21 @@ impl Stream for Sent {
         Poll::Pending
     }
 
+    #[cfg(feature = "rmcp")]
+    fn poll_messages(&self, _: &mut Context<'_>) -> Poll<Option<Vec<crate::outbox::Message>>> {
+        unreachable!("it is polled for frames")
+    }
+
+    #[cfg(feature = "rmcp")]
+    fn honoured(&self) -> &Arc<crate::filter::Honoured> {
+        unreachable!("it is polled for frames")
+    }
+
+    #[cfg(feature = "rmcp")]
+    fn is_ended(&self) -> bool {
+        unreachable!("it is polled for frames")
+    }
+
     fn note_sent(&self) {}
 
     fn end(&self, reason: CloseReason) {

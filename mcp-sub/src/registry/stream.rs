@@ -9,6 +9,8 @@ use bytes::Bytes;
 
 use super::Registry;
 use crate::{ending::CloseReason, stream::Stream, sync::lock};
+#[cfg(feature = "rmcp")]
+use crate::{filter::Honoured, outbox::Message};
 
 /// A stream in the hands of its transport. Dropping it is the client's going away.
 pub(crate) struct EventStream {
@@ -30,6 +32,27 @@ impl EventStream {
     /// Whether the last frame was taken.
     pub(crate) fn is_finished(&self) -> bool {
         self.stream.is_finished()
+    }
+
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn poll_messages(&self, cx: &mut Context<'_>) -> Poll<Option<Vec<Message>>> {
+        self.stream.poll_messages(cx)
+    }
+
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn honoured(&self) -> &Arc<Honoured> {
+        self.stream.honoured()
+    }
+
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn is_ended(&self) -> bool {
+        self.stream.is_ended()
+    }
+
+    /// Ends it now, for `reason`.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn abort(&self, reason: CloseReason) {
+        self.stream.abort(reason);
     }
 
     pub(crate) fn note_sent(&self) {
