@@ -115,6 +115,8 @@ mod registry;
 mod rejection;
 #[cfg(feature = "metrics")]
 mod report;
+#[cfg(feature = "rmcp")]
+pub mod rmcp;
 mod settings;
 mod source;
 mod span;

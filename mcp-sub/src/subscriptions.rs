@@ -43,6 +43,8 @@ struct Inner<H: SubscriptionHandler> {
     hub: Hub<H>,
     settings: Arc<Settings>,
     registry: Arc<Registry>,
+    #[cfg(feature = "rmcp")]
+    rmcp: crate::rmcp::Kept<H>,
 }
 
 /// What a caller is told that there is.
@@ -65,6 +67,19 @@ impl Admission {
     }
 }
 
+/// What may be granted to one listen, and is listened to from now on.
+pub(crate) struct Offered<H: SubscriptionHandler> {
+    registration: Registration<H::Event>,
+    honoured: Arc<Honoured>,
+}
+
+#[cfg(feature = "rmcp")]
+impl<H: SubscriptionHandler> Offered<H> {
+    pub(crate) fn honoured(&self) -> &Honoured {
+        &self.honoured
+    }
+}
+
 /// A listen that a transport has read and checked.
 pub(crate) struct Listen {
     pub(crate) id: RequestId,
@@ -77,7 +92,16 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     pub(crate) fn new(handler: H, hub: Hub<H>, settings: Settings) -> Self {
         let registry = Registry::new(settings.limits.clone());
         let (handler, settings) = (Arc::new(handler), Arc::new(settings));
-        Self { inner: Arc::new(Inner { handler, hub, settings, registry }) }
+        Self {
+            inner: Arc::new(Inner {
+                handler,
+                hub,
+                settings,
+                registry,
+                #[cfg(feature = "rmcp")]
+                rmcp: crate::rmcp::Kept::default(),
+            }),
+        }
     }
 
     /// Offers an event to every subscription that honours a kind which the event's method declares. Returns to how many.
@@ -208,6 +232,12 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         &self.inner.settings
     }
 
+    /// What is kept between the calls of an rmcp server.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn rmcp(&self) -> &crate::rmcp::Kept<H> {
+        &self.inner.rmcp
+    }
+
     /// What `caller` is told that there is, and whether another caller may be told otherwise.
     pub(crate) fn capabilities(&self, caller: &Caller) -> Result<Capabilities, Rejection> {
         let asked = catch_unwind(|| self.handler().subscription_capabilities(caller));
@@ -231,14 +261,29 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
 
     /// Registers what a listen asks for, as far as there can be such a thing: from here on nothing is lost that is
     /// published. `allowed` is what this caller can be granted at most.
-    pub(crate) fn register(&self, admission: Admission, listen: Listen, allowed: Kinds) -> Registered<H> {
-        let Inner { hub, settings, .. } = &*self.inner;
-        let Admission { permit, closer } = admission;
-        let Listen { id, caller, mut filter, framing } = listen;
-        let span = span::of(permit.key(), &id, &caller, permit.principal());
+    pub(crate) fn register(&self, admission: Admission, mut listen: Listen, allowed: Kinds) -> Registered<H> {
+        let offered = self.offer(&mut listen.filter, allowed);
+        self.register_offered(offered, admission, listen)
+    }
+
+    /// The first half of it, before it is known who asks.
+    pub(crate) fn offer(&self, filter: &mut RequestedFilter, allowed: Kinds) -> Offered<H> {
         filter.retain_kinds(H::DECLARED.intersection(allowed));
-        let offered = Arc::new(Honoured::new(filter.clone()));
-        let registration = hub.register(offered.clone(), settings.limits.slot);
+        let honoured = Arc::new(Honoured::new(filter.clone()));
+        let registration = self.inner.hub.register(honoured.clone(), self.settings().limits.slot);
+        Offered { registration, honoured }
+    }
+
+    /// The second half. The filter of the listen is within what was offered.
+    pub(crate) fn register_offered(
+        &self,
+        Offered { registration, honoured: offered }: Offered<H>,
+        admission: Admission,
+        listen: Listen,
+    ) -> Registered<H> {
+        let Admission { permit, closer } = admission;
+        let Listen { id, caller, filter, framing } = listen;
+        let span = span::of(permit.key(), &id, &caller, permit.principal());
         permit.handle().opened(registration.slot());
         let request = ListenRequest::new(id, caller, permit.handle().clone());
         let subscriptions = self.clone();

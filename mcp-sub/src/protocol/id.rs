@@ -35,6 +35,12 @@ impl RequestId {
         Self(token.into())
     }
 
+    /// The id of a request that has none, or none that is known.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn unknown() -> Self {
+        Self("null".into())
+    }
+
     /// The JSON token, as it was received.
     #[must_use]
     pub fn as_json(&self) -> &str {
