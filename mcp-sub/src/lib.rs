@@ -61,6 +61,7 @@
 //! | what was done so far | [`Stats`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`], [`Subscriptions::stdio`] |
+//! | inside an rmcp server | `rmcp`, with the feature `rmcp`; clients of 2025-11-25 with the feature `legacy` |
 //! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
 //!
 //! # How it behaves
