@@ -63,26 +63,34 @@ impl<H: SubscriptionHandler> ServerHandler for Inside<H> {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.0.legacy().unsubscribe(request, context).await
+        self.0.legacy().unsubscribe(&request, &context)
     }
 }
 
 /// Over rmcp's HTTP, sessions included.
 pub(crate) fn over_http<H: SubscriptionHandler>(subscriptions: &Subscriptions<H>) -> Server {
+    Server::start(service(subscriptions))
+}
+
+/// The same, with the layer over it.
+pub(crate) fn under_the_layer<H: SubscriptionHandler>(subscriptions: &Subscriptions<H>) -> Server {
+    Server::start(subscriptions.layer(service(subscriptions)))
+}
+
+fn service<H: SubscriptionHandler>(
+    subscriptions: &Subscriptions<H>,
+) -> StreamableHttpService<Inside<H>, LocalSessionManager> {
     let server = Inside(subscriptions.clone());
     let config =
         StreamableHttpServerConfig::default().with_legacy_session_mode(true).with_sse_keep_alive(None);
-    Server::start(StreamableHttpService::new(
-        move || Ok(server.clone()),
-        LocalSessionManager::default().into(),
-        config,
-    ))
+    StreamableHttpService::new(move || Ok(server.clone()), LocalSessionManager::default().into(), config)
 }
 
 /// Leaves resources that begin with `a:`, whoever asks.
 pub(crate) struct Public(mpsc::UnboundedSender<CloseReason>);
 
 #[subscription_handler]
+#[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
 impl Public {
     fn subscribe(&self, filter: &mut Filter<'_>, inbox: &Inbox) -> Result<(), Rejection> {
         filter.retain_resources(|uri| uri.starts_with("a:"));

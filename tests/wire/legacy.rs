@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use mcp_sub::{CloseReason, Limits, Subscriptions};
 use mcp_sub_tests::{
-    Act, PATIENCE, Probe, PromptsChanged, Server, Tell, ToolsChanged, Updated, eventually, within,
+    Act, PATIENCE, Probe, PromptsChanged, Request, Server, Tell, ToolsChanged, Updated, eventually, within,
 };
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceError,
@@ -15,7 +15,7 @@ use rmcp::{
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::inside::{Lines, over_http};
+use crate::inside::{Lines, over_http, under_the_layer};
 
 /// Hears what a session is told outside of any listen, and whether it is tagged.
 struct Ears(mpsc::UnboundedSender<(String, bool)>);
@@ -244,4 +244,23 @@ async fn a_session_is_bounded() {
     assert_eq!(limit(second.subscribe("a:1").await), "streams");
     first.unsubscribe("a:1").await;
     second.subscribe("a:1").await.unwrap();
+}
+
+#[tokio::test]
+async fn under_the_layer_a_listen_is_narrowed_by_who_asks_and_sessions_go_on() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let server = under_the_layer(&subscriptions);
+    let mut session = Session::begin(&server, &[]).await;
+    open(&subscriptions, 1).await;
+    session.subscribe("a:1").await.unwrap();
+    let listen = Request::listen("1", r#"{"toolsListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#);
+    let mut listening = server.send(&listen.header("x-deny", "a:2")).await;
+    let acknowledged = listening.frame().await;
+    assert_eq!(
+        acknowledged["params"]["notifications"],
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["a:1"]})
+    );
+    assert_eq!(subscriptions.publish_for("a:1", Updated("a:1".into())), 2);
+    assert_eq!(listening.frame().await["params"]["uri"], "a:1");
+    assert_eq!(session.told().await, "a:1");
 }

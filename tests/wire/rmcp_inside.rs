@@ -1,8 +1,10 @@
 //! Inside an rmcp server, where who asks makes no difference: all promises, with rmcp's client and line by line.
 
-use std::time::Duration;
+use std::{sync::Mutex, time::Duration};
 
-use mcp_sub::{CloseReason, Kinds, Limits, SubscriptionHandler};
+use mcp_sub::{
+    Channel, CloseReason, Kinds, Limits, Rejection, SubscriptionHandler, Subscriptions, subscription_handler,
+};
 use mcp_sub_tests::{PATIENCE, Probe, ToolsChanged, Updated, eventually, within};
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _,
@@ -236,4 +238,60 @@ async fn a_connection_that_ends_closes_all_its_streams() {
         assert_eq!(within("it is closed", closed.recv()).await, Some(CloseReason::Disconnected));
     }
     assert_eq!(subscriptions.open_streams(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_acknowledgement_that_no_listen_follows_leaves_nothing() {
+    let (subscriptions, mut closed) = Public::serve(|builder| builder);
+    let tools = SubscriptionFilter::builder().tools_list_changed().build();
+    let ask = async || {
+        let (subscriptions, tools) = (subscriptions.clone(), tools.clone());
+        tokio::spawn(async move { subscriptions.accepted_subscription_filter(&tools) }).await
+    };
+    for _ in 0..3 {
+        assert_eq!(ask().await.unwrap(), Some(tools.clone()));
+    }
+    assert_eq!(subscriptions.publish(ToolsChanged), 3, "they are registered already");
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    for _ in 0..3 {
+        assert_eq!(within("it is closed", closed.recv()).await, Some(CloseReason::Stalled));
+    }
+    assert_eq!((subscriptions.open_streams(), subscriptions.publish(ToolsChanged)), (0, 0));
+    ask().await.unwrap();
+    let shutdown = subscriptions.shutdown(Duration::from_secs(1)).await;
+    assert_eq!((shutdown.completed, shutdown.cut), (0, 1), "the others are forgotten");
+}
+
+/// Has to wait before it decides, whoever asks.
+struct Slow(Mutex<Vec<CloseReason>>);
+
+#[subscription_handler]
+#[expect(clippy::unused_self, reason = "the attribute asks for this shape")]
+impl Slow {
+    async fn subscribe(&self) -> Result<(), Rejection> {
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
+    #[emits(tools_list_changed)]
+    fn tools_changed(&self, _: &ToolsChanged, channel: &mut Channel<'_>) {
+        channel.tools_list_changed();
+    }
+
+    fn handle_close(&self, reason: CloseReason, (): ()) {
+        self.0.lock().unwrap().push(reason);
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_has_to_wait_is_made_after_the_acknowledgement_and_closed_once() {
+    let subscriptions = Subscriptions::builder(Slow(Mutex::default())).build();
+    let mut lines = Lines::connect(&subscriptions, 4096);
+    lines.listen("1", r#"{"toolsListChanged":true,"promptsListChanged":true}"#).await;
+    assert_eq!(lines.next().await["params"]["notifications"], json!({"toolsListChanged": true}));
+    assert_eq!(subscriptions.publish(ToolsChanged), 1, "it is registered, decided or not");
+    assert_eq!(lines.next().await["method"], "notifications/tools/list_changed");
+    subscriptions.shutdown(PATIENCE).await;
+    assert_eq!(lines.next().await["result"]["resultType"], "complete");
+    assert_eq!(*subscriptions.handler().0.lock().unwrap(), [CloseReason::Shutdown]);
 }

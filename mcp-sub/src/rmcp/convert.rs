@@ -41,7 +41,7 @@ pub(super) fn accepted(honoured: &Honoured) -> SubscriptionFilter {
     filter.tools_list_changed = kinds.contains(Kinds::TOOLS_LIST_CHANGED).then_some(true);
     filter.prompts_list_changed = kinds.contains(Kinds::PROMPTS_LIST_CHANGED).then_some(true);
     filter.resources_list_changed = kinds.contains(Kinds::RESOURCES_LIST_CHANGED).then_some(true);
-    let uris = || honoured.uris().iter().map(|uri| uri.to_string()).collect();
+    let uris = || honoured.uris().iter().map(ToString::to_string).collect();
     filter.resource_subscriptions = kinds.contains(Kinds::RESOURCES_UPDATED).then(uris);
     filter
 }

@@ -2,7 +2,10 @@
 
 use ::rmcp::{
     ErrorData, RoleServer,
-    model::{SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams},
+    model::{
+        RequestMetaObject, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+        UnsubscribeRequestMethod, UnsubscribeRequestParams,
+    },
     service::{NotificationContext, RequestContext},
 };
 use serde_json::json;
@@ -60,7 +63,7 @@ use crate::{
 ///         request: UnsubscribeRequestParams,
 ///         context: RequestContext<RoleServer>,
 ///     ) -> Result<(), ErrorData> {
-///         self.subscriptions.legacy().unsubscribe(request, context).await
+///         self.subscriptions.legacy().unsubscribe(&request, &context)
 ///     }
 /// }
 /// ```
@@ -99,7 +102,7 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
     ///
     /// If the future is dropped, the session hears of none.
     pub async fn on_initialized(self, context: NotificationContext<RoleServer>) {
-        let caller = convert::caller(&Default::default(), &context.extensions, &context.peer);
+        let caller = convert::caller(&RequestMetaObject::default(), &context.extensions, &context.peer);
         let kinds = Kinds::ALL.difference(Kinds::RESOURCES_UPDATED);
         let filter = RequestedFilter { kinds, uris: Vec::new() };
         match self.open(RequestId::unknown(), caller, filter).await {
@@ -118,7 +121,8 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
     /// # Errors
     ///
     /// A URI that the handler's [`subscribe`](SubscriptionHandler::subscribe) takes away is refused like one that is not
-    /// known, and a rejection and a limit with their own code and `data`.
+    /// known, and a rejection and a limit with their own code and `data`. Where the handler never tells of resources, there is
+    /// no such method.
     ///
     /// # Cancel safety
     ///
@@ -128,6 +132,9 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if !H::DECLARED.contains(Kinds::RESOURCES_UPDATED) {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
         let uri = request.uri;
         let refused = |rejection| {
             self.0.refused(&rejection);
@@ -137,9 +144,6 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
         let id = convert::id(&context.id, limits).map_err(refused)?;
         let filter = SubscriptionFilter::builder().resource_subscription(&uri).build();
         let filter = convert::requested(&filter, limits).map_err(refused)?;
-        if !H::DECLARED.contains(Kinds::RESOURCES_UPDATED) {
-            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
-        }
         let sessions = self.sessions();
         if sessions.tells(&context.peer, &uri) {
             return Ok(());
@@ -164,13 +168,15 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
     ///
     /// # Errors
     ///
-    /// None so far.
-    #[allow(clippy::unused_async, reason = "it may have to wait one day, as the method that calls it may")]
-    pub async fn unsubscribe(
+    /// Where the handler never tells of resources, there is no such method.
+    pub fn unsubscribe(
         self,
-        request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
+        request: &UnsubscribeRequestParams,
+        context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if !H::DECLARED.contains(Kinds::RESOURCES_UPDATED) {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
         self.sessions().forget_resource(&context.peer, &request.uri);
         Ok(())
     }
