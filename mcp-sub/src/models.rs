@@ -81,7 +81,7 @@ pub(crate) fn honoured(uris: &[&str]) -> Arc<Honoured> {
 
 pub(crate) fn frames() -> Frames {
     let id: Box<RawValue> = serde_json::from_str("1").unwrap();
-    let framing = Framing { before: b"", after: b"\n" };
+    let framing = Framing { before: b"", after: b"\n", cancelled: false };
     Frames { id: RequestId::of(&id, 8).unwrap(), framing, server_info: None }
 }
 
