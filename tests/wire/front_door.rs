@@ -181,11 +181,30 @@ fn wrong_shapes() -> Vec<Row> {
     ]
 }
 
+/// Requests that only older revisions have.
+fn removed_methods() -> Vec<Row> {
+    let uri = r#""uri":"a:1""#;
+    vec![
+        ("ping", Request::call("7", "ping", ""), 404, -32601),
+        ("logging/setLevel", Request::call("7", "logging/setLevel", r#""level":"info""#), 404, -32601),
+        ("resources/subscribe", Request::call("7", "resources/subscribe", uri), 404, -32601),
+        ("resources/unsubscribe", Request::call("7", "resources/unsubscribe", uri), 404, -32601),
+        (
+            "one without `_meta`",
+            Request::post(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#).set("Mcp-Method", "ping"),
+            400,
+            -32602,
+        ),
+    ]
+}
+
 #[tokio::test]
 async fn what_says_it_is_of_this_revision_and_is_wrong_never_reaches_the_inner_server() {
     let inner = Inner::advertising(&json!({"tools": {}}));
     let (_, server) = over(&inner);
-    for (name, request, status, code) in wrong_headers().into_iter().chain(wrong_shapes()) {
+    for (name, request, status, code) in
+        wrong_headers().into_iter().chain(wrong_shapes()).chain(removed_methods())
+    {
         let mut response = server.send(&request).await;
         let error = response.json().await;
         assert_eq!(

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response};
 use tower_service::Service;
 
 use super::{
@@ -23,7 +23,6 @@ use crate::{
     handler::SubscriptionHandler,
     kind::Kinds,
     protocol::{LISTEN, request::Message},
-    rejection::Rejection,
     subscriptions::Subscriptions,
     transport::discover,
 };
@@ -119,6 +118,6 @@ where
         return listen::open(subscriptions, registered, &request.id, Kinds::ALL).await;
     }
     let answered = discover::answer(settings, capabilities, &request);
-    let result = answered.map_err(|error| refuse(Rejection::from_error(StatusCode::NOT_FOUND, error)))?;
+    let result = answered.map_err(|error| Refusal::not_found(&request.id, error))?;
     Ok(answer::result(&request.id, &result))
 }

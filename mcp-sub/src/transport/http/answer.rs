@@ -36,6 +36,10 @@ impl Refusal {
         Self::new(id.cloned(), Rejection::from_error(StatusCode::BAD_REQUEST, error))
     }
 
+    pub(super) fn not_found(id: &RequestId, error: Error) -> Self {
+        Self::new(Some(id.clone()), Rejection::from_error(StatusCode::NOT_FOUND, error))
+    }
+
     pub(super) fn method_not_allowed() -> Self {
         let error = Error::invalid_request("MCP messages are sent by POST");
         let rejection = Rejection::from_error(StatusCode::METHOD_NOT_ALLOWED, error);

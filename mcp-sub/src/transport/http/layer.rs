@@ -25,6 +25,7 @@ use crate::{
     handler::SubscriptionHandler,
     protocol::{
         DISCOVER, LISTEN, VERSION,
+        error::Error,
         request::{Message, names_version},
     },
     subscriptions::Subscriptions,
@@ -33,6 +34,9 @@ use crate::{
 
 /// The largest body where nothing else is set: any call of the inner server.
 const BODY: usize = 16 * 1024 * 1024;
+
+/// Requests of older revisions that this one does not have. A server of both may answer them to whoever asks.
+const REMOVED: [&str; 4] = ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Subscriptions over an MCP server that exists: any `tower` service that speaks Streamable HTTP, such as `rmcp`'s
@@ -48,7 +52,8 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     ///   caller. Whom it refuses, and where it does not answer, no stream opens either. Only of one that knows no
     ///   `server/discover` all that is declared is taken for granted.
     /// - A message that says it is of revision 2026-07-28, in its header or in its `_meta`, has to be right about it:
-    ///   headers and body must agree. What does not get the specification's answer, and the inner server never sees it.
+    ///   headers and body must agree, and its method must not be one that this revision has removed. What is wrong gets
+    ///   the specification's answer, and the inner server never sees it.
     /// - `Host`, `Origin` and JSON syntax hold for everything.
     /// - All else passes through untouched: requests of other methods, `GET` and `DELETE`, `initialize` and sessions of
     ///   older revisions. Responses are never buffered. Requests are, up to [`Limits::body`](crate::Limits::body).
@@ -160,6 +165,9 @@ where
     };
     let meta = gate::check(&parts.headers, &request)?;
     gate::check_name(&parts.headers, &request)?;
+    if REMOVED.contains(&&*request.method) {
+        return Err(Refusal::not_found(&request.id, Error::method_not_found(&request.method)).into());
+    }
     if request.method != LISTEN && request.method != DISCOVER {
         return inner.pass(parts, Body::received(body, trailers)).await;
     }
