@@ -1,6 +1,6 @@
 //! The server that the official conformance suite asks for, with subscriptions by `mcp-sub`.
 //!
-//! `cargo run --example conformance -- http PORT [--bare]`
+//! `cargo run --example conformance -- http PORT [--bare]`, or `-- stdio`
 //!
 //! - `watched.rs` says who is told what. This is what `mcp-sub` is for; begin there.
 //! - `serve.rs` puts it over the server of `server.rs`, which is written with `rmcp` and knows nothing of it.
@@ -30,23 +30,36 @@ mod watched;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: conformance http PORT [--bare]";
+const USAGE: &str = "usage: conformance http PORT [--bare] | conformance stdio";
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let served = match arguments[..] {
-        ["http", port] => with(port, serve::http).await,
-        ["http", port, "--bare"] => with(port, bare::http).await,
-        _ => Err(USAGE.into()),
+fn main() -> ExitCode {
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("conformance: {error}");
+            return ExitCode::FAILURE;
+        }
     };
+    let served = runtime.block_on(run());
+    // A thread may wait for standard input still, which nothing ends.
+    runtime.shutdown_background();
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("conformance: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+async fn run() -> Result<(), String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["http", port] => with(port, serve::http).await,
+        ["http", port, "--bare"] => with(port, bare::http).await,
+        ["stdio"] => serve::stdio().await.map_err(|error| error.to_string()),
+        _ => Err(USAGE.into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The server over HTTP, and subscriptions as a layer over it.
+//! The server over HTTP and over stdio, and subscriptions in front of it.
 
 use std::{io, net::SocketAddr};
 
@@ -36,6 +36,17 @@ pub(crate) async fn http(listener: TcpListener) -> io::Result<()> {
     let mut asked = Ok(());
     mcp_sub::serve(listener, app, &subscriptions).until(async { asked = asked_to_stop().await }).await;
     asked
+}
+
+pub(crate) async fn stdio() -> io::Result<()> {
+    let subscriptions = subscriptions();
+    let server = Server::new(Changes::Layer(subscriptions.clone()));
+    let (ours, inners) = tokio::io::duplex(64 * 1024);
+    // Without a handshake: this revision has none, and `rmcp` takes a stray response for a failed one.
+    let inner = rmcp::service::serve_directly(server, inners, None);
+    subscriptions.stdio(tokio::io::stdin(), tokio::io::stdout()).over(ours).until(asked_to_stop()).await?;
+    // It ends with its input, which ended with ours.
+    inner.waiting().await.map(drop).map_err(io::Error::other)
 }
 
 /// `rmcp`'s own service: one request, one response, no session.
