@@ -9,6 +9,7 @@ pub struct ToolsChanged;
 pub struct Updated(String);
 
 #[subscription_handler]
+#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the attribute asks for this shape")]
 impl Bench {
     fn subscribe(&self) -> Result<(), Rejection> {
         Ok(())
