@@ -3,6 +3,7 @@
 mod bars;
 mod cases;
 mod options;
+mod plots;
 mod results;
 mod servers;
 mod table;
@@ -30,6 +31,7 @@ fn run() -> Result<(), Failure> {
     let results = if options.report { Results::load(&options.out)? } else { measure(&options)? };
     let report = format!("{}\n{}", table::markdown(&results), bars::markdown(&results));
     fs::write(options.out.join("report.md"), &report)?;
+    plots::write(&results, &options.out)?;
     print!("{report}");
     Ok(())
 }

@@ -37,7 +37,7 @@ pub fn markdown(results: &Results) -> String {
 }
 
 /// The floors first; what is not one of the usual servers last.
-fn in_order(mut servers: Vec<String>) -> Vec<String> {
+pub fn in_order(mut servers: Vec<String>) -> Vec<String> {
     let place =
         |server: &String| crate::servers::NAMES.iter().position(|name| name == server).unwrap_or(usize::MAX);
     servers.sort_by_key(place);
