@@ -133,3 +133,14 @@ fn answer(server: &Server, request: Option<http::Request<http_body_util::Full<by
         assert_eq!(server.call(request).status(), status);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn each_case_does_what_it_says() {
+        for case in &super::CASES {
+            println!("{}", case.name);
+            (case.prepare)()();
+        }
+    }
+}
