@@ -96,6 +96,11 @@ impl Results {
         median(self.runs().into_iter().filter_map(|run| figure(run, server)).collect())
     }
 
+    /// The largest over the runs: of what must never happen.
+    pub fn worst(&self, figure: &Figure<'_>, server: &str) -> Option<f64> {
+        self.runs().into_iter().filter_map(|run| figure(run, server)).reduce(f64::max)
+    }
+
     /// The median of the ratios to another server's figure in the same run: the machine's speed cancels out.
     pub fn ratio(&self, figure: &Figure<'_>, server: &str, base: &str) -> Option<f64> {
         let ratio = |run| Some(figure(run, server)? / figure(run, base).filter(|&base| base > 0.0)?);
