@@ -86,6 +86,7 @@ fn svg(title: &str, sizes: &[usize], lines: &[Line]) -> String {
     );
     for &mark in &marks {
         let (at, label) = (y.at(mark), number(mark));
+        let label = label.trim_end_matches(".0").trim_end_matches(".00");
         _ = writeln!(svg, "<path d=\"M{LEFT} {at:.1}H{RIGHT}\" stroke=\"#dddddd\"/>");
         _ = writeln!(
             svg,
