@@ -105,3 +105,42 @@ async fn what_cancels_nothing_is_ignored() {
     assert_eq!(subscriptions.publish(ToolsChanged), 1);
     assert_eq!(client.told().await, told("1", "tools"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn it_takes_back_an_ending_or_a_refusal_that_nobody_has_read() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listen = |id: &str, filter: &str| {
+        message(id, "subscriptions/listen", &format!(r#""notifications":{filter}"#)) + "\n"
+    };
+    let rejected =
+        |id: &str| listen(id, TOOLS).replace(r#""_meta":{"#, r#""_meta":{"x-subscribe":"invalid","#);
+    let subscriptions = Probe::serve(|builder| builder);
+    let (ours, servers) = tokio::io::duplex(64);
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
+    let (mut reader, mut writer) = tokio::io::split(ours);
+    let mut say = async |text: String| {
+        writer.write_all(text.as_bytes()).await.unwrap();
+        // Until nobody has anything to do.
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    };
+    // Its answer does not fit, so that all else waits behind it.
+    say(message("0", "server/discover", "") + "\n").await;
+    // One has its ending right after its acknowledgement, one is refused.
+    say(listen("7", "{}")).await;
+    say(rejected(r#""\u0041""#)).await;
+    say(cancel("7") + "\n" + &cancel(r#""A""#) + "\n").await;
+    say(listen("7", TOOLS) + &listen(r#""A""#, TOOLS)).await;
+    assert_eq!(subscriptions.open_streams(), 2);
+    let mut text = vec![0; 4096];
+    let mut read = 0;
+    while let Ok(more) =
+        tokio::time::timeout(std::time::Duration::from_secs(1), reader.read(&mut text[read..])).await
+    {
+        read += more.unwrap();
+    }
+    let lines: Vec<&str> = std::str::from_utf8(&text[..read]).unwrap().lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[1..].iter().all(|line| line.contains(r#""notifications":{"toolsListChanged":true}"#)));
+    serving.abort();
+}

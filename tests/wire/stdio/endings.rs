@@ -154,3 +154,38 @@ async fn the_end_waits_for_handle_close_and_not_for_ever() {
     client.ended().await.unwrap();
     assert_eq!(subscriptions.handler().closes(), 0, "it is still waiting, and was waited for");
 }
+
+#[tokio::test]
+async fn who_drains_for_ever_ends_when_all_is_said() {
+    let subscriptions = Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::MAX)));
+    let mut client = Lines::connect(&subscriptions);
+    client.listening("1", TOOLS).await;
+    client.end_input();
+    assert_eq!(client.told().await, told("1", "result"));
+    client.ended().await.unwrap();
+}
+
+#[tokio::test]
+async fn who_does_not_drain_cuts_and_ends() {
+    let subscriptions = Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::ZERO)));
+    let mut client = Lines::connect(&subscriptions);
+    client.listening("1", TOOLS).await;
+    client.end_input();
+    client.ended().await.unwrap();
+    subscriptions.handler().closed(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_method_that_holds_its_thread_does_not_hold_the_end() {
+    let limits = Limits::default().with_drain(Duration::from_millis(50));
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    let mut client = Lines::connect(&subscriptions);
+    client.listening("1", TOOLS).await;
+    subscriptions.publish(Tell::new("1", Act::Block));
+    subscriptions.handler().waits().await;
+    client.end_input();
+    client.ended().await.unwrap();
+    assert_eq!(subscriptions.handler().closes(), 0);
+    subscriptions.handler().release.add_permits(1);
+    subscriptions.handler().closed(1).await;
+}

@@ -6,6 +6,7 @@ mod endings;
 mod input;
 mod over;
 mod process;
+mod rmcp;
 mod slow;
 mod streams;
 

@@ -205,3 +205,91 @@ async fn an_inner_server_that_answers_nothing_is_asked_no_more_than_so_often() {
     let message = client.message().await;
     assert_eq!((&message["id"], &message["error"]["data"]["limit"]), (&json!("more"), &json!("inner")));
 }
+
+/// Long enough for a test to fail that waits for it.
+fn patient() -> Limits {
+    Limits::default().with_drain(std::time::Duration::from_secs(3600))
+}
+
+#[tokio::test]
+async fn a_listen_that_waits_for_an_inner_server_that_dies_is_refused_at_once() {
+    let subscriptions = Probe::serve(|builder| builder.limits(patient()));
+    let (mut client, mut inner) = over(&subscriptions);
+    client.listen("1", TOOLS).await;
+    inner.request().await;
+    // In the middle of its answer.
+    inner.say("{\"jsonrpc\":").await;
+    drop(inner);
+    assert_eq!(client.text().await.as_deref(), Some("{\"jsonrpc\":"));
+    assert_eq!(refused(&client.message().await), (Some(&json!(1)), -32603));
+    assert_eq!(client.text().await, None);
+    client.ended().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_inner_server_that_takes_no_more_ends_the_connection_though_it_could_say_something() {
+    let limits = Limits::default().with_drain(std::time::Duration::from_millis(50));
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    let ((inner, output), (input, gone)) = (duplex(64), duplex(64));
+    drop(gone);
+    let ours = tokio::io::join(output, input);
+    let mut client = Lines::to(|reader, writer| subscriptions.stdio(reader, writer).over(ours));
+    client.send(&[message("1", "tools/call", "")]).await;
+    client.ended().await.unwrap();
+    drop(inner);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_is_noticed_though_the_inner_server_takes_nothing() {
+    let limits = Limits::default().with_drain(std::time::Duration::from_secs(3));
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    let ((ours, _inners), (client, servers)) = (duplex(64), duplex(64));
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).over(ours).serve());
+    let (_reader, mut writer) = tokio::io::split(client);
+    let calls = (message("1", "tools/call", "") + "\n").repeat(100);
+    writer.write_all(calls.as_bytes()).await.unwrap();
+    writer.shutdown().await.unwrap();
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(4), serving).await;
+    ended.expect("it ends").unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_is_said_between_an_answer_and_another_is_passed_and_nobody_else_is_answered() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let (mut client, mut inner) = over(&subscriptions);
+    client.listen("1", TOOLS).await;
+    let id = inner.request().await["id"].clone();
+    // Another type, and another id; then a notification; then the answer, twice.
+    for line in [
+        json!({ "jsonrpc": "2.0", "id": 1, "result": { "capabilities": { "tools": {} } } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": {} }),
+    ] {
+        inner.say(&format!("{line}\n")).await;
+        assert_eq!(client.message().await, line);
+    }
+    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "capabilities": { "tools": {} } } });
+    inner.say(&format!("{answer}\n")).await;
+    assert_eq!(client.told().await, told_acknowledged());
+    inner.say(&format!("{answer}\n")).await;
+    assert_eq!(client.message().await, answer, "who answers twice is passed on, and opens nothing");
+    assert_eq!(subscriptions.open_streams(), 1);
+    // A discover with the id of the stream is refused here, and does not reach the inner server.
+    client.send(&[message("1", "server/discover", ""), message("2", "ping", "")]).await;
+    assert_eq!(refused(&client.message().await), (Some(&json!(1)), -32600));
+    assert_eq!(inner.request().await["id"], 2);
+}
+
+#[tokio::test]
+async fn a_discover_that_is_cancelled_is_waited_for_no_more() {
+    let subscriptions = Probe::serve(|builder| builder);
+    let (mut client, mut inner) = over(&subscriptions);
+    for round in 0..1100 {
+        let cancelled = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{round}}}}}"#
+        );
+        client.send(&[message(&round.to_string(), "server/discover", ""), cancelled.clone()]).await;
+        assert_eq!(inner.request().await["id"], round);
+        assert_eq!(inner.line().await, Some(cancelled + "\n"));
+    }
+}

@@ -106,6 +106,50 @@ async fn at_the_end_it_is_waited_for_and_not_for_ever() {
     tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
     let start = tokio::time::Instant::now();
     serving.await.unwrap().unwrap();
-    assert_eq!(start.elapsed().as_secs(), 3);
-    subscriptions.handler().closed(1).await;
+    assert_eq!(start.elapsed().as_millis(), 2700, "and the rest is for `handle_close`");
+    assert_eq!(subscriptions.handler().closes(), 1, "which was waited for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_its_input_is_noticed_though_it_takes_no_answer() {
+    let subscriptions =
+        Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(3))));
+    let (ours, servers) = duplex(64);
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
+    let (_unread, mut writer) = tokio::io::split(ours);
+    let listen = message("1", "subscriptions/listen", &format!(r#""notifications":{TOOLS}"#)) + "\n";
+    let ask = message("2", "server/discover", "") + "\n";
+    // More than there is room for.
+    let lines = listen + &ask.repeat(100);
+    tokio::io::AsyncWriteExt::write_all(&mut writer, lines.as_bytes()).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(3), serving).await.expect("it ends").unwrap().unwrap();
+    assert_eq!(subscriptions.handler().closes(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_reads_slowly_gets_all_its_answers_after_the_end_of_its_input() {
+    let subscriptions =
+        Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(100))));
+    let (ours, servers) = duplex(64);
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
+    let (mut reader, mut writer) = tokio::io::split(ours);
+    let ask = message("2", "server/discover", "") + "\n";
+    tokio::io::AsyncWriteExt::write_all(&mut writer, ask.repeat(100).as_bytes()).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+    let (mut text, mut piece) = (String::new(), [0; 64]);
+    let start = tokio::time::Instant::now();
+    loop {
+        let read = tokio::io::AsyncReadExt::read(&mut reader, &mut piece).await.unwrap();
+        if read == 0 {
+            break;
+        }
+        text += std::str::from_utf8(&piece[..read]).unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(text.lines().count(), 100);
+    assert!(start.elapsed() > Duration::from_secs(300), "{:?}", start.elapsed());
+    serving.await.unwrap().unwrap();
 }

@@ -1,6 +1,6 @@
 //! One connection: what its client says, and who is to answer.
 
-use std::{future::Future, io, pin::pin};
+use std::{future::Future, io, pin::pin, time::Duration};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
-    time::{Instant, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 
 use super::{
@@ -42,6 +42,9 @@ use crate::{
 const LINE: usize = 1024 * 1024;
 const LINE_OVER: usize = 16 * 1024 * 1024;
 
+/// As good as for ever, and as far as a clock can tell.
+const EVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Serves until the input ends, or `signal` comes, or the client takes nothing any more.
 pub(super) async fn run<H, R, W, I>(
     subscriptions: Subscriptions<H>,
@@ -62,6 +65,9 @@ where
     let inner = inner.map(|io| Inner::connect(io, out.clone()));
     let limit = limits.body.unwrap_or(if inner.is_some() { LINE_OVER } else { LINE });
     let mut lines = Lines::new(reader, limit);
+    let drain = limits.drain.min(EVER);
+    // The last tenth is for the `handle_close` of those that have to be cut.
+    let patience = drain / 10 * 9;
     let mut connection = Connection { subscriptions, extensions, listens: Listens::new(), inner, out };
     let mut writing = pin!(writer::write(writer, queue));
     let reading = async {
@@ -72,28 +78,33 @@ where
                 None => std::future::pending().await,
             }
         };
-        match race(signal, race(gone, connection.read(&mut lines))).await {
+        match race(signal, race(gone, connection.read(&mut lines, patience))).await {
             Raced::Second(Raced::Second(read)) => (CloseReason::Disconnected, read),
             // The server ends, or the one behind it has.
-            _ => (CloseReason::Shutdown, Ok(())),
+            _ => (CloseReason::Shutdown, Ok(Over::Said)),
         }
     };
     let ended = race(writing.as_mut(), reading).await;
-    let deadline = Instant::now() + limits.drain;
+    let now = Instant::now();
+    let (mut cut, mut deadline) = (now + patience, now + drain);
     let Connection { mut listens, inner, out, .. } = connection;
     let outcome = match ended {
         Raced::First(written) => written,
         Raced::Second((reason, read)) => {
+            if let Ok(Over::Stuck) = read {
+                (cut, deadline) = (now, now + drain / 10);
+            }
+            let read = read.map(|_| ());
             let finishing = async {
-                listens.end(&reason, deadline).await;
+                listens.end(&reason, cut).await;
                 if let Some(inner) = inner {
-                    inner.finish(deadline).await;
+                    inner.finish(cut).await;
                 }
                 // The last one that could say something.
                 drop(out);
                 std::future::pending::<()>().await;
             };
-            match timeout_at(deadline, race(writing.as_mut(), finishing)).await {
+            match timeout_at(cut, race(writing.as_mut(), finishing)).await {
                 Ok(Raced::First(written)) => written.and(read),
                 _ => read,
             }
@@ -109,6 +120,14 @@ fn has_left(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected)
 }
 
+/// How the reading came to its end.
+enum Over {
+    /// There is nothing more to read.
+    Said,
+    /// There is nothing more to come, and what came before is not taken: by the client, or by the inner server.
+    Stuck,
+}
+
 struct Connection<H: SubscriptionHandler> {
     subscriptions: Subscriptions<H>,
     extensions: Extensions,
@@ -118,21 +137,33 @@ struct Connection<H: SubscriptionHandler> {
 }
 
 impl<H: SubscriptionHandler> Connection<H> {
-    /// Takes what comes, until nothing more does.
-    async fn read<R: AsyncRead>(&mut self, lines: &mut Lines<'_, R>) -> io::Result<()> {
-        let out = self.out.clone();
+    /// Takes what comes, until nothing more does. After the end of the input each line may wait for `patience`.
+    async fn read<R: AsyncRead>(&mut self, lines: &mut Lines<'_, R>, patience: Duration) -> io::Result<Over> {
+        let limit = lines.limit();
         while let Some(line) = lines.next().await? {
-            // Who takes no answers is asked no questions: else listens would pile up, whose endings nobody takes.
-            let Ok(place) = out.reserve().await else { break };
-            let answer = match line {
-                Line::Whole(line) => self.take(line).await,
-                Line::Long => Some(answer::refusal(&self.subscriptions, None, too_long(lines.limit()))),
+            let given_up = async {
+                lines.ended().await;
+                sleep(patience).await;
             };
-            if let Some(answer) = answer {
-                place.send(Outgoing::Lines(answer));
+            if let Raced::Second(()) = race(self.serve(line, limit), given_up).await {
+                tracing::warn!("the client has left, and what it has said last is taken by nobody");
+                return Ok(Over::Stuck);
             }
         }
-        Ok(())
+        Ok(Over::Said)
+    }
+
+    async fn serve(&mut self, line: Line, limit: usize) {
+        let out = self.out.clone();
+        // Who takes no answers is asked no questions: else listens would pile up, whose endings nobody takes.
+        let Ok(place) = out.reserve().await else { return };
+        let answer = match line {
+            Line::Whole(line) => self.take(line).await,
+            Line::Long => Some(answer::refusal(&self.subscriptions, None, too_long(limit))),
+        };
+        if let Some(answer) = answer {
+            place.send(Outgoing::Lines(answer));
+        }
     }
 
     /// Takes one line. Returns what is to be answered at once.

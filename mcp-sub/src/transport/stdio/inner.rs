@@ -39,7 +39,10 @@ use crate::{
     rejection::Rejection,
     subscriptions::Capabilities,
     sync::{Mutex, lock},
-    transport::merge::{self, Merged, Merger},
+    transport::{
+        merge::{self, Merged, Merger},
+        race::{Raced, race},
+    },
 };
 
 /// A line of the inner server's that is longer is not held, and so is no answer to `server/discover`.
@@ -62,7 +65,6 @@ enum Waiting {
 pub(super) struct Inner {
     tasks: JoinSet<()>,
     asker: Asker,
-    gone: CancellationToken,
 }
 
 /// Sends to the inner server.
@@ -74,6 +76,8 @@ pub(super) struct Asker {
     /// Of our own requests: nobody can guess their ids.
     key: u64,
     asked: Arc<AtomicU64>,
+    /// Told when the inner server takes no more, or says no more.
+    gone: CancellationToken,
 }
 
 impl Inner {
@@ -89,27 +93,34 @@ impl Inner {
             merger: Merger::new(),
             key: RandomState::new().hash_one("discover"),
             asked: Arc::default(),
+            gone: CancellationToken::new(),
         };
-        let gone = CancellationToken::new();
         let mut tasks = JoinSet::new();
-        tasks.spawn(send(input, queue));
-        let (guard, waits, merger) = (gone.clone().drop_guard(), asker.waits.clone(), asker.merger.clone());
+        let gone = asker.gone.clone();
+        tasks.spawn(async move {
+            if let Err(error) = send(input, queue).await {
+                tracing::debug!(%error, "the inner server takes no more");
+                gone.cancel();
+            }
+        });
+        let guard = asker.gone.clone().drop_guard();
+        let (waits, merger) = (asker.waits.clone(), asker.merger.clone());
         tasks.spawn(async move {
             let _gone = guard;
             if let Err(error) = forward(output, &waits, &merger, out).await {
                 tracing::error!(%error, "the inner server cannot be read");
             }
         });
-        Self { tasks, asker, gone }
+        Self { tasks, asker }
     }
 
     pub(super) fn asker(&self) -> &Asker {
         &self.asker
     }
 
-    /// Told when the inner server will say nothing more.
+    /// Told when the inner server takes no more, or says no more.
     pub(super) fn gone(&self) -> &CancellationToken {
-        &self.gone
+        &self.asker.gone
     }
 
     /// Tells the inner server that there is no more, and waits until it has answered.
@@ -163,6 +174,13 @@ impl Asker {
             self.pass(line).await;
             answer.await.ok()
         };
+        // One that goes may have answered before.
+        let asked = async {
+            match race(asked, self.gone.cancelled()).await {
+                Raced::First(response) => response,
+                Raced::Second(()) => None,
+            }
+        };
         let Ok(response) = timeout(within, asked).await else {
             let error = Error::new(code::INTERNAL_ERROR, "the inner server's answer does not come");
             return Err(refuse(StatusCode::GATEWAY_TIMEOUT, error));
@@ -197,20 +215,14 @@ pub(super) struct Question {
 }
 
 /// Writes what is passed on, until nobody is left who could.
-async fn send(input: impl AsyncWrite, mut lines: mpsc::Receiver<Bytes>) {
+async fn send(input: impl AsyncWrite, mut lines: mpsc::Receiver<Bytes>) -> io::Result<()> {
     let mut input = pin!(input);
-    let sent: io::Result<()> = async {
-        while let Some(line) = lines.recv().await {
-            input.write_all(&line).await?;
-            input.write_all(b"\n").await?;
-            input.flush().await?;
-        }
-        input.shutdown().await
+    while let Some(line) = lines.recv().await {
+        input.write_all(&line).await?;
+        input.write_all(b"\n").await?;
+        input.flush().await?;
     }
-    .await;
-    if let Err(error) = sent {
-        tracing::debug!(%error, "the inner server takes no more");
-    }
+    input.shutdown().await
 }
 
 /// Gives the client what the inner server says, until it says no more.

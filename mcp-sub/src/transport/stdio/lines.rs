@@ -1,6 +1,6 @@
 //! Lines of any length, in memory of a fixed size.
 
-use std::{io, pin::Pin};
+use std::{future::pending, io, pin::Pin};
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -17,6 +17,8 @@ pub(super) struct Lines<'r, R> {
     searched: usize,
     /// What comes next belongs to a line that is too long.
     in_long: bool,
+    /// There is nothing more to read, for that reason.
+    end: Option<io::Result<()>>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -30,7 +32,7 @@ pub(super) enum Line {
 impl<'r, R: AsyncRead> Lines<'r, R> {
     /// Lines of at most `limit` bytes are whole.
     pub(super) fn new(reader: Pin<&'r mut R>, limit: usize) -> Self {
-        Self { reader, limit, read: BytesMut::new(), searched: 0, in_long: false }
+        Self { reader, limit, read: BytesMut::new(), searched: 0, in_long: false, end: None }
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -56,7 +58,8 @@ impl<'r, R: AsyncRead> Lines<'r, R> {
                 self.in_long = true;
                 return Ok(Some(Line::Long));
             }
-            if !self.fill().await? {
+            if !self.fill().await {
+                self.failure()?;
                 let rest = self.take(self.read.len());
                 return Ok((!rest.is_empty()).then_some(Line::Whole(rest)));
             }
@@ -70,8 +73,9 @@ impl<'r, R: AsyncRead> Lines<'r, R> {
         if !self.in_long {
             return Ok(None);
         }
-        if self.read.is_empty() && !self.fill().await? {
+        if self.read.is_empty() && !self.fill().await {
             self.in_long = false;
+            self.failure()?;
             return Ok(None);
         }
         let newline = self.newline();
@@ -91,10 +95,35 @@ impl<'r, R: AsyncRead> Lines<'r, R> {
         self.read.split_to(bytes).freeze()
     }
 
-    /// Whether there was more to read.
-    async fn fill(&mut self) -> io::Result<bool> {
-        self.read.reserve(READ);
-        Ok(self.reader.read_buf(&mut self.read).await? != 0)
+    /// Waits for the end of the input, and holds what comes before. That is as much as a line may have: whether the input
+    /// of one who writes more has ended is not known before some of it is taken.
+    ///
+    /// Cancel safe: what was read stays.
+    pub(super) async fn ended(&mut self) {
+        while self.read.len() <= self.limit {
+            if !self.fill().await {
+                return;
+            }
+        }
+        pending().await
+    }
+
+    /// Whether there was more to read. After the end nobody is asked again: a terminal would wait for another one.
+    async fn fill(&mut self) -> bool {
+        if self.end.is_none() {
+            self.read.reserve(READ);
+            match self.reader.read_buf(&mut self.read).await {
+                Ok(0) => self.end = Some(Ok(())),
+                Ok(_) => return true,
+                Err(error) => self.end = Some(Err(error)),
+            }
+        }
+        false
+    }
+
+    /// What reading has failed with, once.
+    fn failure(&mut self) -> io::Result<()> {
+        self.end.as_mut().map_or(Ok(()), |end| std::mem::replace(end, Ok(())))
     }
 }
 
@@ -158,6 +187,59 @@ mod tests {
         assert_eq!(lines(b"abcd\nabcde\nx\n", false).await, ["abcd", "…", "x"]);
         assert_eq!(lines(b"abcdefghijk\nx", true).await, ["…abcdefghijk\n", "x"]);
         assert_eq!(lines(b"x\nabcdefghijk", true).await, ["x", "…abcdefghijk"]);
+    }
+
+    #[tokio::test]
+    async fn the_end_is_seen_from_afar_and_what_comes_before_it_stays() {
+        let reader = pin!(Input(b"a\nb\nc", 2));
+        let mut lines = Lines::new(reader, 4);
+        assert_eq!(lines.next().await.unwrap(), Some(Line::Whole("a".into())));
+        lines.ended().await;
+        lines.ended().await;
+        for line in ["b", "c"] {
+            assert_eq!(lines.next().await.unwrap(), Some(Line::Whole(line.into())));
+        }
+        assert_eq!(lines.next().await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_read_ahead_than_a_line_may_have() {
+        let input = vec![b'\n'; 1 << 20];
+        let reader = pin!(Input(&input, 1000));
+        let mut lines = Lines::new(reader, 4096);
+        let mut ended = Box::pin(lines.ended());
+        let waker = std::task::Waker::noop();
+        for _ in 0..100 {
+            assert!(ended.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+        }
+        drop(ended);
+        assert!(lines.read.len() <= 4096 + 1000, "{}", lines.read.len());
+    }
+
+    /// Fails when its input is used up.
+    struct Broken<'a>(Input<'a>);
+    impl AsyncRead for Broken<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut std::task::Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> std::task::Poll<io::Result<()>> {
+            if self.0.0.is_empty() {
+                return std::task::Poll::Ready(Err(io::Error::other("broken")));
+            }
+            Pin::new(&mut self.0).poll_read(cx, buf)
+        }
+    }
+
+    #[tokio::test]
+    async fn what_fails_does_so_after_the_lines_before_and_gives_no_half_line() {
+        let reader = pin!(Broken(Input(b"a\nb\nc", 9)));
+        let mut lines = Lines::new(reader, 9);
+        lines.ended().await;
+        for line in ["a", "b"] {
+            assert_eq!(lines.next().await.unwrap(), Some(Line::Whole(line.into())));
+        }
+        assert_eq!(lines.next().await.unwrap_err().to_string(), "broken");
     }
 
     #[tokio::test]

@@ -6,8 +6,9 @@ use std::{
     sync::Arc,
 };
 
+use bytes::Bytes;
 use tokio::{
-    sync::{Semaphore, mpsc},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     task::JoinSet,
     time::{Instant, timeout_at},
 };
@@ -29,23 +30,32 @@ use crate::{
     sync::{Mutex, lock},
 };
 
+/// Those that the client may cancel.
+type Opened = Arc<Mutex<HashMap<RequestId, Open>>>;
+
 /// Each is a task, which ends with the connection.
 pub(super) struct Listens {
     tasks: JoinSet<()>,
-    open: Arc<Mutex<HashMap<RequestId, Open>>>,
+    open: Opened,
+    /// How many there were.
+    count: u64,
     /// The calls of `handle_close`.
     closing: TaskTracker,
 }
 
 /// What can be done to a stream from its connection.
 struct Open {
+    /// Tells it from another one that had its id before.
+    number: u64,
     handle: SubscriptionHandle,
     cancelled: CancellationToken,
+    /// Its last word is on its way: the client may know, and use the id again; or it does not know, and cancels.
+    is_ending: bool,
 }
 
 impl Listens {
     pub(super) fn new() -> Self {
-        Self { tasks: JoinSet::new(), open: Arc::default(), closing: TaskTracker::new() }
+        Self { tasks: JoinSet::new(), open: Arc::default(), count: 0, closing: TaskTracker::new() }
     }
 
     pub(super) fn closing(&self) -> &TaskTracker {
@@ -54,7 +64,7 @@ impl Listens {
 
     /// Whether a stream of this id has not had its ending.
     pub(super) fn contains(&self, id: &RequestId) -> bool {
-        lock(&self.open).contains_key(id)
+        lock(&self.open).get(id).is_some_and(|open| !open.is_ending)
     }
 
     /// Decides about a listen and serves its stream, in a task of its own. `carried` says what this place can serve.
@@ -68,10 +78,13 @@ impl Listens {
         while let Some(ended) = self.tasks.try_join_next() {
             note(ended);
         }
-        let (id, cancelled) = (registered.id().clone(), CancellationToken::new());
-        let opened = Open { handle: registered.handle(), cancelled: cancelled.clone() };
+        let (id, number, cancelled) = (registered.id().clone(), self.count, CancellationToken::new());
+        self.count += 1;
+        let (handle, is_ending) = (registered.handle(), false);
+        let opened = Open { number, handle, cancelled: cancelled.clone(), is_ending };
         lock(&self.open).insert(id.clone(), opened);
-        let listen = Listen { id, open: self.open.clone(), cancelled: cancelled.clone(), out };
+        let turns = Arc::new(Semaphore::new(1));
+        let listen = Listen { id, number, open: self.open.clone(), cancelled: cancelled.clone(), out, turns };
         let subscriptions = subscriptions.clone();
         self.tasks.spawn(async move {
             let open = async {
@@ -87,10 +100,7 @@ impl Listens {
                 }
                 Err(rejection) => {
                     let refused = answer::refusal(&subscriptions, Some(&listen.id), rejection);
-                    if listen.close() {
-                        // Without a writer there is nobody to tell.
-                        let _ = listen.out.send(Outgoing::Lines(refused)).await;
-                    }
+                    let _ = cancelled.run_until_cancelled(listen.refuse(refused)).await;
                 }
             }
         });
@@ -123,12 +133,16 @@ impl Listens {
 
     /// Ends what is left, and waits for `handle_close`.
     pub(super) async fn close(mut self, deadline: Instant) {
-        self.tasks.shutdown().await;
         self.closing.close();
-        if timeout_at(deadline, self.closing.wait()).await.is_err() {
+        let closed = async {
+            // A method that holds its thread is cut when it lets go.
+            self.tasks.shutdown().await;
+            self.closing.wait().await;
+        };
+        if timeout_at(deadline, closed).await.is_err() {
             tracing::warn!(
                 calls = self.closing.len(),
-                "`handle_close` still runs, and is waited for no longer"
+                "`handle_close` still runs, or a method holds its thread, and is waited for no longer"
             );
         }
     }
@@ -140,12 +154,15 @@ fn note(ended: Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// One stream, in its task.
+/// One stream, in its task. Its id is free when this is gone, if it was not before.
 struct Listen {
     id: RequestId,
-    open: Arc<Mutex<HashMap<RequestId, Open>>>,
+    number: u64,
+    open: Opened,
     cancelled: CancellationToken,
     out: mpsc::Sender<Outgoing>,
+    /// One: it comes back when what was said is written.
+    turns: Arc<Semaphore>,
 }
 
 impl Listen {
@@ -156,29 +173,53 @@ impl Listen {
     }
 
     async fn tell(&self, stream: &EventStream) {
-        let turns = Arc::new(Semaphore::new(1));
         // While its frames are not written, a stream takes no event: it is as slow as its client.
-        while let Ok(permit) = turns.clone().acquire_owned().await {
+        while let Some(permit) = self.turn().await {
             let Some(frames) = poll_fn(|cx| stream.poll_frames(cx)).await else { return };
-            // Before the client can know, since it may use the id again.
+            stream.note_sent();
             if stream.is_finished() {
-                self.close();
+                self.ending();
             }
-            let turn = Turn { cancelled: self.cancelled.clone(), permit };
-            if self.out.send(Outgoing::Frames(frames, turn)).await.is_err() {
-                return;
-            }
+            self.say(frames, permit).await;
         }
     }
 
-    /// Frees the id. Whether it was this stream's still, and not cancelled.
-    fn close(&self) -> bool {
-        match lock(&self.open).entry(self.id.clone()) {
-            Entry::Occupied(open) if !self.cancelled.is_cancelled() => {
-                open.remove();
-                true
-            }
-            _ => false,
+    async fn refuse(&self, error: Bytes) {
+        let Some(permit) = self.turn().await else { return };
+        self.ending();
+        self.say(error, permit).await;
+        // Until then it can be cancelled.
+        self.turn().await;
+    }
+
+    /// Waits until what was said is written; `None`: nobody writes any more.
+    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        let permit = self.turns.clone().acquire_owned().await.ok()?;
+        (!self.out.is_closed()).then_some(permit)
+    }
+
+    async fn say(&self, frames: Bytes, permit: OwnedSemaphorePermit) {
+        let turn = Turn { cancelled: self.cancelled.clone(), permit };
+        // Without a writer there is nobody to tell.
+        let _ = self.out.send(Outgoing::Frames(frames, turn)).await;
+    }
+
+    /// Frees the id, before the client can know, since it may use it again.
+    fn ending(&self) {
+        if let Some(open) = lock(&self.open).get_mut(&self.id)
+            && open.number == self.number
+        {
+            open.is_ending = true;
+        }
+    }
+}
+
+impl Drop for Listen {
+    fn drop(&mut self) {
+        if let Entry::Occupied(open) = lock(&self.open).entry(self.id.clone())
+            && open.get().number == self.number
+        {
+            open.remove();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, pin::Pin};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt},
     sync::{OwnedSemaphorePermit, mpsc},
@@ -11,9 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 /// How many messages wait to be written. What a stream has to say waits in its outbox, where it merges.
 pub(super) const QUEUE: usize = 16;
-
-/// How many bytes are gathered for one write.
-const BATCH: usize = 64 * 1024;
 
 pub(super) enum Outgoing {
     /// Whole lines, newlines and all.
@@ -35,34 +32,20 @@ pub(super) async fn write<W: AsyncWrite>(
     mut writer: Pin<&mut W>,
     mut queue: mpsc::Receiver<Outgoing>,
 ) -> io::Result<()> {
-    let mut out = BytesMut::new();
-    // Given back when their frames are written.
-    let mut turns: Vec<OwnedSemaphorePermit> = Vec::new();
-    while let Some(first) = queue.recv().await {
-        let mut next = Some(first);
-        let mut long = None;
-        while let Some(outgoing) = next {
-            match outgoing {
-                Outgoing::Lines(lines) => out.extend_from_slice(&lines),
-                Outgoing::Frames(_, turn) if turn.cancelled.is_cancelled() => {}
-                Outgoing::Frames(frames, turn) => {
-                    out.extend_from_slice(&frames);
-                    turns.push(turn.permit);
-                }
-                Outgoing::Long(pieces) => {
-                    long = Some(pieces);
-                    break;
-                }
+    while let Some(outgoing) = queue.recv().await {
+        match outgoing {
+            Outgoing::Lines(lines) => writer.write_all(&lines).await?,
+            // Looked at as late as it can be: what is gathered for one write cannot be taken back.
+            Outgoing::Frames(_, turn) if turn.cancelled.is_cancelled() => {}
+            Outgoing::Frames(frames, turn) => {
+                writer.write_all(&frames).await?;
+                drop(turn.permit);
             }
-            next = if out.len() < BATCH { queue.try_recv().ok() } else { None };
+            Outgoing::Long(pieces) => write_long(writer.as_mut(), pieces).await?,
         }
-        writer.write_all(&out).await?;
-        out.clear();
-        turns.clear();
-        if let Some(pieces) = long {
-            write_long(writer.as_mut(), pieces).await?;
+        if queue.is_empty() {
+            writer.flush().await?;
         }
-        writer.flush().await?;
     }
     writer.shutdown().await
 }
