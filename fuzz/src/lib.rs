@@ -3,6 +3,7 @@
 mod body;
 pub mod events;
 mod json;
+pub mod lines;
 mod message;
 mod probe;
 pub mod request;

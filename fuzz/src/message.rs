@@ -5,7 +5,7 @@ use crate::{
     probe::{LISTS, Target},
 };
 
-const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Message {

@@ -151,7 +151,10 @@ impl<const BITS: u8> SubscriptionHandler for Probe<BITS> {
         _: &Inbox<Self>,
     ) -> Result<usize, Rejection> {
         let seat = request.extension::<Seat>().expect("each request has one");
-        match seat.decision {
+        // Where many share a channel, each says it itself.
+        let told = request.meta().get("decision").and_then(serde_json::Value::as_u64);
+        let told = told.and_then(|told| Decision::ALL.get(usize::try_from(told).ok()?)).copied();
+        match told.unwrap_or(seat.decision) {
             Decision::Accept => {}
             Decision::Narrow => {
                 filter.decline::<mcp_sub::ToolsListChanged>();

@@ -46,7 +46,8 @@ pub struct Limits {
     /// what it has not been told yet; its client listens again, and lists again.
     pub lifetime: Option<Duration>,
     /// How long a server that was told to stop gives its streams and connections to end. Default: 10 s. Above it they
-    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`); who serves otherwise gives one to
+    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`) and of [`Stdio::serve`](crate::stdio::Stdio::serve); who
+    /// serves otherwise gives one to
     /// [`shutdown`](crate::Subscriptions::shutdown).
     pub drain: Duration,
 }

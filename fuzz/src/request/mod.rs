@@ -5,7 +5,7 @@ mod case;
 mod compose;
 mod inner;
 mod mutate;
-mod received;
+pub(crate) mod received;
 
 use std::{
     sync::{Arc, Mutex},

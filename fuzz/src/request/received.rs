@@ -46,7 +46,7 @@ pub(super) fn is_modern(case: &Case) -> bool {
             || json(case).is_some_and(names_version))
 }
 
-fn names_version(json: &str) -> bool {
+pub(crate) fn names_version(json: &str) -> bool {
     match json::items(json) {
         Some(batch) => batch.into_iter().any(message_names_version),
         None => message_names_version(json),
@@ -69,7 +69,7 @@ fn message_names_version(message: &str) -> bool {
 }
 
 /// Whether everybody reads the same out of a message: no member at top level, in `params` or in `_meta` is ambiguous.
-pub(super) fn is_unambiguous(json: &str) -> bool {
+pub(crate) fn is_unambiguous(json: &str) -> bool {
     let Some(message) = readable(json) else { return false };
     let params = get(&message, "params").and_then(json::members);
     let meta = params.as_ref().and_then(|params| get(params, "_meta")).and_then(json::members);
@@ -77,12 +77,12 @@ pub(super) fn is_unambiguous(json: &str) -> bool {
 }
 
 /// The last member of this name.
-pub(super) fn get<'a>(members: &[Member<'a>], name: &str) -> Option<&'a str> {
+pub(crate) fn get<'a>(members: &[Member<'a>], name: &str) -> Option<&'a str> {
     let mut named = members.iter().rev().filter(|member| member.name.as_deref() == Some(name));
     named.next().map(|member| member.value)
 }
 
-fn readable(json: &str) -> Option<Vec<Member<'_>>> {
+pub(crate) fn readable(json: &str) -> Option<Vec<Member<'_>>> {
     let message = json::members(json)?;
     message.iter().all(|member| member.name.is_some()).then_some(message)
 }

@@ -48,7 +48,9 @@ impl ServerHandler for Tools {
         _: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.0.get().map_or(0, |subscriptions| subscriptions.publish(ToolsChanged));
+        if let Some(subscriptions) = self.0.get() {
+            subscriptions.publish(ToolsChanged);
+        }
         if context.peer.peer_info().is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28)
         {
             context

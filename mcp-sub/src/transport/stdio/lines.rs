@@ -105,7 +105,7 @@ impl<'r, R: AsyncRead> Lines<'r, R> {
                 return;
             }
         }
-        pending().await
+        pending::<()>().await;
     }
 
     /// Whether there was more to read. After the end nobody is asked again: a terminal would wait for another one.

@@ -43,8 +43,12 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
     /// - What a stream says is written before it is asked for more. So a client that does not read is told once, when it
     ///   reads again, what has changed meanwhile; one that does not for
     ///   [`Limits::write_timeout`](crate::Limits::write_timeout) finds its streams ended.
-    /// - `notifications/cancelled` ends a stream, and nothing more is told of it: no notification, no response.
-    /// - A line has at most [`Limits::body`](crate::Limits::body) bytes; a longer one is refused, and what follows is read.
+    /// - `notifications/cancelled` ends a stream, and nothing more is told of it: no notification, no response. What waits
+    ///   to be written is not written any more. It ends nothing else: the answer to another request comes all the same.
+    /// - A line has at most [`Limits::body`](crate::Limits::body) bytes, by default 1 MiB alone and 16 MiB over another
+    ///   server; a longer one is refused, and what follows is read.
+    /// - Each message is one write, followed by a flush when nothing else waits: a
+    ///   [`BufWriter`](tokio::io::BufWriter) gathers them where writes are dear.
     pub fn stdio<R, W>(&self, reader: R, writer: W) -> Stdio<H, R, W> {
         Stdio {
             subscriptions: self.clone(),
@@ -93,8 +97,12 @@ impl<H: SubscriptionHandler, R, W, I> Stdio<H, R, W, I> {
     /// message of this revision has to be right about it. All else passes, line by line and to the byte, both ways;
     /// what the inner server says in a line of any length is not held.
     ///
-    /// When the input ends so does the inner server's, and it may answer what it has read. When the inner server ends, so
-    /// does the connection.
+    /// When the input ends so does the inner server's, and it may answer what it has read. When the inner server ends, or
+    /// takes no more, so does the connection. While it reads nothing, neither is the client read: what a listen needs of it
+    /// is waited for no longer than [`Limits::subscribe_timeout`](crate::Limits::subscribe_timeout).
+    ///
+    /// Notifications that the inner server itself sends pass as well: one for clients of this revision has to leave changes
+    /// to the subscriptions, or they hear of them twice.
     pub fn over<J>(self, inner: J) -> Stdio<H, R, W, J>
     where
         J: AsyncRead + AsyncWrite + Send + 'static,
@@ -113,7 +121,12 @@ where
 {
     /// Serves until the client's input ends. Then what was asked is answered, each stream gets its result, and
     /// [`handle_close`](SubscriptionHandler::handle_close) of all has returned, within
-    /// [`Limits::drain`](crate::Limits::drain), 10 seconds by default; what is left is cut.
+    /// [`Limits::drain`](crate::Limits::drain), 10 seconds by default: nine tenths for the streams, the rest for the
+    /// `handle_close` of those that have to be cut.
+    ///
+    /// Lines that wait because their answers are not taken, or because the inner server reads nothing, have nine tenths of
+    /// that time each. Behind more of them than a line may have bytes, the end of the input cannot be seen: only
+    /// [`until`](Self::until) ends such a connection, or writing, when the client is gone.
     ///
     /// # Errors
     ///
@@ -148,7 +161,8 @@ where
     /// As [`serve`](Self::serve).
     pub async fn until(self, signal: impl Future) -> io::Result<()> {
         let Self { subscriptions, extensions, channel, inner } = self;
-        connection::run(subscriptions, extensions, channel, inner, signal).await
+        // It is large, and whoever awaits it would be as well.
+        Box::pin(connection::run(subscriptions, extensions, channel, inner, signal)).await
     }
 }
 

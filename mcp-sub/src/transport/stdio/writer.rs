@@ -35,7 +35,7 @@ pub(super) async fn write<W: AsyncWrite>(
     while let Some(outgoing) = queue.recv().await {
         match outgoing {
             Outgoing::Lines(lines) => writer.write_all(&lines).await?,
-            // Looked at as late as it can be: what is gathered for one write cannot be taken back.
+            // Asked as late as it can be: what is gathered for one write could not be taken back.
             Outgoing::Frames(_, turn) if turn.cancelled.is_cancelled() => {}
             Outgoing::Frames(frames, turn) => {
                 writer.write_all(&frames).await?;
