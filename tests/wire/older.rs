@@ -262,7 +262,6 @@ async fn what_is_odd_in_an_older_session_gets_what_it_gets_without_the_layer() {
             older(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#),
             older(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#).header("Mcp-Session-Id", "none"),
             Request::call("7", "initialize", r#""protocolVersion":"2026-07-28""#),
-            Request::call("7", "resources/subscribe", r#""uri":"a:1""#),
             with_session(Request::call("7", "tools/list", "")),
             older("").method("GET").header("Mcp-Session-Id", "none"),
             older("").method("GET"),

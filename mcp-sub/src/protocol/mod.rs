@@ -14,6 +14,10 @@ pub(crate) const LISTEN: &str = "subscriptions/listen";
 pub(crate) const DISCOVER: &str = "server/discover";
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
+/// Requests of older revisions that this one does not have. A server of both may answer them to whoever asks.
+pub(crate) const REMOVED: [&str; 4] =
+    ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
 /// Keys of `_meta` that the specification reserves.
 pub(crate) mod meta {
     pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

@@ -71,6 +71,8 @@ async fn what_is_of_this_revision_has_to_be_right_about_it() {
         (call.replace("clientCapabilities", "x"), -32602),
         (call.replace(r#""name":"x""#, r#""name":"x","name":"y""#), -32600),
         ("{".into(), -32700),
+        (message("1", "ping", ""), -32601),
+        (message("1", "resources/subscribe", r#""uri":"a:1""#), -32601),
         (r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#.into(), -32602),
     ] {
         client.send(&[&line]).await;
@@ -104,7 +106,7 @@ async fn promise_3_what_is_discovered_is_ours_and_so_is_what_is_honoured() {
     let acknowledged = client.message().await;
     assert_eq!(acknowledged["params"]["notifications"], json!({ "toolsListChanged": true }));
     assert_eq!(client.told().await, told("1", "tools"));
-    client.send(&[message("2", "ping", "")]).await;
+    client.send(&[message("2", "tools/list", "")]).await;
     assert_eq!(inner.request().await["id"], 2, "and no prompts");
 }
 
@@ -275,7 +277,7 @@ async fn what_is_said_between_an_answer_and_another_is_passed_and_nobody_else_is
     assert_eq!(client.message().await, answer, "who answers twice is passed on, and opens nothing");
     assert_eq!(subscriptions.open_streams(), 1);
     // A discover with the id of the stream is refused here, and does not reach the inner server.
-    client.send(&[message("1", "server/discover", ""), message("2", "ping", "")]).await;
+    client.send(&[message("1", "server/discover", ""), message("2", "tools/list", "")]).await;
     assert_eq!(refused(&client.message().await), (Some(&json!(1)), -32600));
     assert_eq!(inner.request().await["id"], 2);
 }

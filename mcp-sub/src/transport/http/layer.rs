@@ -24,7 +24,7 @@ use crate::{
     caller::Caller,
     handler::SubscriptionHandler,
     protocol::{
-        DISCOVER, LISTEN, VERSION,
+        DISCOVER, LISTEN, REMOVED, VERSION,
         error::Error,
         request::{Message, names_version},
     },
@@ -34,9 +34,6 @@ use crate::{
 
 /// The largest body where nothing else is set: any call of the inner server.
 const BODY: usize = 16 * 1024 * 1024;
-
-/// Requests of older revisions that this one does not have. A server of both may answer them to whoever asks.
-const REMOVED: [&str; 4] = ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
     /// Subscriptions over an MCP server that exists: any `tower` service that speaks Streamable HTTP, such as `rmcp`'s
@@ -181,7 +178,7 @@ where
         return inner.discover(parts, body.clone(), &request, settings, told).await;
     };
     // Before the inner server is asked, so that nothing is lost that is published meanwhile.
-    let registered = admitted.register(subscriptions, caller, SSE, told.kinds);
+    let registered = admitted.register(subscriptions, caller, &SSE, told.kinds);
     let carried = subscriptions.decide(inner.carried(parts, &request, settings, told)).await;
     let carried = carried.map_err(|rejection| Refusal::new(Some(request.id.clone()), rejection))??;
     Ok(listen::open(subscriptions, registered, &request.id, carried).await?)

@@ -24,7 +24,7 @@ use crate::{
     handler::SubscriptionHandler,
     kind::Kinds,
     protocol::{
-        CANCELLED, DISCOVER, LISTEN, VERSION,
+        CANCELLED, DISCOVER, LISTEN, REMOVED, VERSION,
         error::Error,
         id::RequestId,
         request::{Message, Notification, Request, names_version, syntax},
@@ -228,6 +228,9 @@ impl<H: SubscriptionHandler> Connection<H> {
         if listens.contains(&request.id) {
             tracing::warn!(id = %request.id, "a request has the id of an open subscription, and is refused");
             return Err(bad_request(Error::invalid_request("a subscription that is open has this `id`")));
+        }
+        if REMOVED.contains(&&*request.method) {
+            return Err(bad_request(Error::method_not_found(&request.method)));
         }
         if inner.is_some() && request.method != LISTEN && request.method != DISCOVER {
             self.pass(line.clone()).await;
