@@ -62,7 +62,8 @@
 //! | every setting and every bound | [`Builder`], [`Limits`] |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`], [`Subscriptions::stdio`] |
 //! | inside an rmcp server | `rmcp`, with the feature `rmcp`; clients of 2025-11-25 with the feature `legacy` |
-//! | a server that ends on time | `serve`, `SocketOptions`, with the feature `serve` |
+//! | a server that ends on time | `serve`, with the feature `serve` |
+//! | what a client that stalls may hold | `SocketOptions`, with the feature `sockets` or `serve` |
 //!
 //! # How it behaves
 //!
@@ -151,8 +152,10 @@ pub use registry::Shutdown;
 pub use rejection::Rejection;
 pub use stats::Stats;
 pub use subscriptions::Subscriptions;
+#[cfg(feature = "sockets")]
+pub use transport::http::SocketOptions;
 #[cfg(feature = "serve")]
-pub use transport::http::{Serve, SocketOptions, serve};
+pub use transport::http::{Serve, serve};
 
 /// A channel that messages share: what [`Subscriptions::stdio`] gives.
 pub mod stdio {

@@ -2,6 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+// Each event about a resource is looked up: by a hash that is fast, and keyed, since clients choose the URIs.
+use foldhash::quality::RandomState;
+
 use super::Slot;
 use crate::{
     filter::Honoured,
@@ -20,9 +23,16 @@ struct Member<E> {
 #[derive(Debug)]
 struct Entry {
     honoured: Arc<Honoured>,
-    by_kind: [usize; KINDS.len()],
+    by_kind: [Place; KINDS.len()],
     /// In the order of [`Honoured::uris`].
-    by_uri: Box<[usize]>,
+    by_uri: Box<[Place]>,
+}
+
+/// A place in a list. There is one entry for each stream, so it is kept small.
+type Place = u32;
+
+fn place_at(index: usize) -> Place {
+    index.try_into().expect("memory holds fewer streams than that")
 }
 
 #[derive(Debug)]
@@ -30,7 +40,7 @@ pub(super) struct Index<E> {
     next_key: u64,
     entries: HashMap<u64, Entry>,
     by_kind: [Vec<Member<E>>; KINDS.len()],
-    by_uri: HashMap<Arc<str>, Vec<Member<E>>>,
+    by_uri: HashMap<Arc<str>, Vec<Member<E>>, RandomState>,
 }
 
 impl<E> Default for Index<E> {
@@ -39,7 +49,7 @@ impl<E> Default for Index<E> {
             next_key: 0,
             entries: HashMap::new(),
             by_kind: std::array::from_fn(|_| Vec::new()),
-            by_uri: HashMap::new(),
+            by_uri: HashMap::default(),
         }
     }
 }
@@ -66,13 +76,13 @@ impl<E> Index<E> {
         let member = || Member { key, honoured: honoured.clone(), slot: slot.clone() };
         let mut by_kind = [0; KINDS.len()];
         for kind in honoured.kinds().indices() {
-            by_kind[kind] = self.by_kind[kind].len();
+            by_kind[kind] = place_at(self.by_kind[kind].len());
             self.by_kind[kind].push(member());
         }
         let place_uri = |uri: &Arc<str>| {
             let list = self.by_uri.entry(uri.clone()).or_default();
             list.push(member());
-            list.len() - 1
+            place_at(list.len() - 1)
         };
         let by_uri = honoured.uris().iter().map(place_uri).collect();
         self.entries.insert(key, Entry { honoured, by_kind, by_uri });
@@ -135,7 +145,8 @@ impl<E> Index<E> {
 }
 
 /// Takes the member at `place` out. Returns the key of the one that stands there now.
-fn take<E>(list: &mut Vec<Member<E>>, place: usize) -> Option<u64> {
+fn take<E>(list: &mut Vec<Member<E>>, place: Place) -> Option<u64> {
+    let place = place as usize;
     list.swap_remove(place);
     // A list that was long once keeps no more than twice what it needs.
     if list.len() < list.capacity() / 4 {

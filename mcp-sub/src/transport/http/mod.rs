@@ -13,13 +13,12 @@ mod layer;
 mod listen;
 #[cfg(feature = "serve")]
 mod serve;
-#[cfg(feature = "serve")]
+#[cfg(feature = "sockets")]
 mod socket;
 mod source;
 
-pub use self::{alone::Http, body::Body, layer::Layered};
 #[cfg(feature = "serve")]
-pub use self::{
-    serve::{Serve, serve},
-    socket::SocketOptions,
-};
+pub use self::serve::{Serve, serve};
+#[cfg(feature = "sockets")]
+pub use self::socket::SocketOptions;
+pub use self::{alone::Http, body::Body, layer::Layered};

@@ -7,8 +7,8 @@ use tokio::net::TcpStream;
 
 /// What an accepted socket is set to. The defaults suit streams that are open for long, and say little.
 ///
-/// [`serve`](crate::serve) applies them. With another server they are applied to each socket that it accepts; with
-/// axum:
+/// `mcp_sub::serve` applies them. With another server, for which the feature `sockets` is enough, they are applied to each
+/// socket that it accepts; with axum:
 ///
 /// ```
 /// use axum::serve::ListenerExt;
