@@ -114,16 +114,47 @@ impl CloseReason {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Failed(_) => Failure::HandlerFailed.name(),
+            Self::Panicked => Failure::Panicked.name(),
+            Self::Stalled => Failure::Stalled.name(),
+            Self::Expired => Failure::Expired.name(),
             Self::Completed => "completed",
             Self::SourceEnded => "source_ended",
             Self::Stopped(_) => "stopped",
             Self::Shutdown => "shutdown",
             Self::Disconnected => "disconnected",
             Self::Cancelled => "cancelled",
-            Self::Failed(_) => "handler_failed",
+        }
+    }
+}
+
+/// What a client is told of a stream that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    HandlerFailed,
+    Panicked,
+    Stalled,
+    Expired,
+}
+
+impl Failure {
+    /// For programs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::HandlerFailed => "handler_failed",
             Self::Panicked => "panicked",
             Self::Stalled => "stalled",
             Self::Expired => "expired",
+        }
+    }
+
+    /// For people. Never why: that is for the log.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::HandlerFailed => "the server's subscription handler failed",
+            Self::Panicked => "the server's subscription handler panicked",
+            Self::Stalled => "the client took no frames for too long",
+            Self::Expired => "the subscription's time is over: listen again",
         }
     }
 }

@@ -6,6 +6,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::json;
 
 use crate::{
+    ending::Failure,
     filter::Honoured,
     kind::KINDS,
     protocol::{
@@ -24,11 +25,14 @@ pub(crate) struct Framing {
     pub(crate) cancelled: bool,
 }
 
+/// Of a notification, without its id and URI: enough that memory is asked for once.
+const LENGTH: usize = 192;
+
 /// Renders the messages of one subscription.
 #[derive(Debug)]
 pub(crate) struct Frames {
     pub(crate) id: RequestId,
-    pub(crate) framing: Framing,
+    pub(crate) framing: &'static Framing,
     /// JSON, for the result.
     pub(crate) server_info: Option<Arc<str>>,
 }
@@ -40,13 +44,14 @@ impl Frames {
     }
 
     pub(crate) fn list(&self, index: usize) -> Bytes {
-        let mut out = BytesMut::with_capacity(192);
+        let mut out = BytesMut::with_capacity(LENGTH);
         self.put(&mut out, |out| message::notification(out, &self.id, &KINDS[index], None));
         out.freeze()
     }
 
     pub(crate) fn updated(&self, out: &mut BytesMut, uri: &str) {
         let updated = KINDS.last().expect("the table is not empty");
+        out.reserve(LENGTH + self.id.as_json().len() + uri.len());
         self.put(out, |out| message::notification(out, &self.id, updated, Some(uri)));
     }
 
@@ -54,9 +59,10 @@ impl Frames {
         self.ending(out, |out| message::completed(out, &self.id, self.server_info.as_deref()));
     }
 
-    /// The end of a stream that failed. `reason` is for programs, `text` for people.
-    pub(crate) fn failed(&self, out: &mut BytesMut, reason: &str, text: &str) {
-        let error = Error::new(code::INTERNAL_ERROR, text).with_data(json!({ "reason": reason }));
+    /// The end of a stream that failed.
+    pub(crate) fn failed(&self, out: &mut BytesMut, failure: Failure) {
+        let error = Error::new(code::INTERNAL_ERROR, failure.text());
+        let error = error.with_data(json!({ "reason": failure.name() }));
         self.ending(out, |out| message::error(out, Some(&self.id), &error));
     }
 

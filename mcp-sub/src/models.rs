@@ -80,9 +80,9 @@ pub(crate) fn honoured(uris: &[&str]) -> Arc<Honoured> {
 }
 
 pub(crate) fn frames() -> Frames {
+    static LINES: Framing = Framing { before: b"", after: b"\n", cancelled: false };
     let id: Box<RawValue> = serde_json::from_str("1").unwrap();
-    let framing = Framing { before: b"", after: b"\n", cancelled: false };
-    Frames { id: RequestId::of(&id, 8).unwrap(), framing, server_info: None }
+    Frames { id: RequestId::of(&id, 8).unwrap(), framing: &LINES, server_info: None }
 }
 
 /// Each frame by a name: `ack`, `tools`, a URI, `result`, or why the stream failed.

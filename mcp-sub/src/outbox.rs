@@ -1,6 +1,9 @@
 //! The frames of one stream that its transport has not taken yet.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::Ordering::{Acquire, Release},
+};
 
 use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
@@ -8,13 +11,14 @@ use tokio::time::Instant;
 #[cfg(feature = "rmcp")]
 use crate::kind::Kinds;
 use crate::{
+    ending::Failure,
     filter::Honoured,
     frame::Frames,
     kind::KINDS,
     pending::{Added, Entry, Pending},
     protocol::id::RequestId,
     stats::Counters,
-    sync::{Mutex, lock},
+    sync::{AtomicBool, Mutex, lock},
     window::{OpenWindows, Windows},
 };
 
@@ -28,6 +32,9 @@ pub(crate) struct Outbox {
     honoured: Arc<Honoured>,
     counters: Counters,
     state: Mutex<State>,
+    /// Whether something was put in since the last look: nobody takes the lock to find that there is nothing.
+    changed: AtomicBool,
+    has_windows: bool,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +44,10 @@ struct State {
     windows: Option<Box<OpenWindows>>,
     ending: Ending,
     /// The frames of the list-changed kinds: they never change, so each is rendered once.
-    lists: [Option<Bytes>; KINDS.len() - 1],
+    lists: Option<Box<Lists>>,
 }
+
+type Lists = [Option<Bytes>; KINDS.len() - 1];
 
 #[derive(Debug, Default)]
 enum Ending {
@@ -54,8 +63,7 @@ enum Ending {
 pub(crate) enum Last {
     /// The graceful end.
     Completed,
-    /// `reason` is for programs, `text` for people.
-    Failed { reason: &'static str, text: &'static str },
+    Failed(Failure),
 }
 
 /// What a frame says.
@@ -82,8 +90,10 @@ impl Outbox {
     /// An outbox in which the acknowledgement waits.
     pub(crate) fn new(frames: Frames, honoured: Arc<Honoured>, windows: Windows) -> Self {
         let windows = windows.open(honoured.kinds());
+        let has_windows = windows.is_some();
         let state = Mutex::new(State { windows, ..State::default() });
-        Self { frames, honoured, counters: Counters::default(), state }
+        let changed = AtomicBool::new(true);
+        Self { frames, honoured, counters: Counters::default(), state, changed, has_windows }
     }
 
     pub(crate) fn id(&self) -> &RequestId {
@@ -110,6 +120,7 @@ impl Outbox {
         let mut state = lock(&self.state);
         if matches!(state.ending, Ending::Open) {
             state.pending.append(&self.honoured, missed);
+            self.changed.store(true, Release);
         }
     }
 
@@ -119,7 +130,7 @@ impl Outbox {
             return;
         }
         match add(&mut state.pending) {
-            Added::New => {}
+            Added::New => self.changed.store(true, Release),
             Added::Merged => self.counters.merged.add(1),
             Added::NotHonoured => self.counters.filtered.add(1),
         }
@@ -130,7 +141,18 @@ impl Outbox {
         let mut state = lock(&self.state);
         if matches!(state.ending, Ending::Open) {
             state.ending = Ending::Waits(last);
+            self.changed.store(true, Release);
         }
+    }
+
+    /// Whether something was put in since the last look.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed.load(Acquire)
+    }
+
+    /// Whether [`take`](Self::take) may find something. What a window holds comes by itself.
+    pub(crate) fn may_have_something(&self) -> bool {
+        self.has_windows || self.has_changed()
     }
 
     /// Whether there is nothing to take now.
@@ -163,7 +185,7 @@ impl Outbox {
                 && let Some(index) = pending.single_list()
             {
                 pending.drain(drop);
-                return lists[index].get_or_insert_with(|| self.frames.list(index)).clone();
+                return self.list(lists, index).clone();
             }
             let mut out = BytesMut::new();
             if acknowledgement {
@@ -171,14 +193,14 @@ impl Outbox {
             }
             pending.drain(|entry| match entry {
                 Entry::List(index) => {
-                    out.extend_from_slice(lists[index].get_or_insert_with(|| self.frames.list(index)));
+                    out.extend_from_slice(self.list(lists, index));
                 }
                 Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
             });
             match last {
                 None => {}
                 Some(Last::Completed) => self.frames.completed(&mut out),
-                Some(Last::Failed { reason, text }) => self.frames.failed(&mut out, reason, text),
+                Some(Last::Failed(failure)) => self.frames.failed(&mut out, failure),
             }
             out.freeze()
         })
@@ -200,6 +222,10 @@ impl Outbox {
         })
     }
 
+    fn list<'a>(&self, lists: &'a mut Option<Box<Lists>>, index: usize) -> &'a Bytes {
+        lists.get_or_insert_default()[index].get_or_insert_with(|| self.frames.list(index))
+    }
+
     fn take_as<T>(&self, render: impl FnOnce(Waiting<'_>) -> T) -> Taken<T> {
         let State { acknowledged, pending, windows, ending, lists } = &mut *lock(&self.state);
         let last = match *ending {
@@ -209,6 +235,9 @@ impl Outbox {
         };
         if last.is_some() {
             *ending = Ending::Taken;
+        } else {
+            // After the end there is one thing more to find, for ever: that it was the end.
+            self.changed.store(false, Release);
         }
         if let Some(windows) = windows {
             let now = Instant::now();
@@ -234,7 +263,7 @@ struct Waiting<'a> {
     acknowledgement: bool,
     pending: &'a mut Pending,
     last: Option<Last>,
-    lists: &'a mut [Option<Bytes>; KINDS.len() - 1],
+    lists: &'a mut Option<Box<Lists>>,
 }
 
 #[cfg(test)]

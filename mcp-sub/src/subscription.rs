@@ -7,8 +7,11 @@
 use std::{
     future::{Future, poll_fn},
     pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, Waker, ready},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
     time::Instant,
 };
 
@@ -20,7 +23,7 @@ use crate::outbox::Message;
 use crate::{
     caught::{Caught, Panic},
     channel::Channel,
-    ending::{CloseReason, Flow},
+    ending::{CloseReason, Failure, Flow},
     filter::Honoured,
     frame::Frames,
     handler::SubscriptionHandler,
@@ -32,7 +35,7 @@ use crate::{
     span,
     stats::Counts,
     stream::{Progress, Stream},
-    sync::{Mutex, lock, wake},
+    sync::{Mutex, lock},
     window::{Timer, Windows},
 };
 
@@ -54,7 +57,11 @@ pub(crate) struct Accepted<H: SubscriptionHandler> {
 pub(crate) struct Subscription<E> {
     shared: Arc<Shared>,
     slot: Arc<Slot<E>>,
-    task: Mutex<Task>,
+    run: Mutex<Run>,
+    /// How often the transport came, or sent something of its own.
+    polls: AtomicU64,
+    /// Whether the transport owes a poll: it did not come yet, or the last poll gave it something.
+    sent: AtomicBool,
     /// For what the outbox holds.
     timer: Timer,
 }
@@ -62,6 +69,8 @@ pub(crate) struct Subscription<E> {
 /// What the future and those who end it have in common.
 struct Shared {
     outbox: Outbox,
+    /// Whether the future waits for the slot, and for nothing else: there is no need to poll it before that has something.
+    is_idle: AtomicBool,
     ended: Mutex<Option<CloseReason>>,
 }
 
@@ -74,14 +83,6 @@ impl Shared {
             *ended = Some(reason);
         }
     }
-}
-
-struct Task {
-    run: Run,
-    polls: u64,
-    /// Whether the transport owes a poll: it did not come yet, or the last poll gave it something.
-    sent: bool,
-    waker: Option<Waker>,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<(), Panic>> + Send>>;
@@ -111,8 +112,11 @@ impl<E: Send + Sync + 'static> Subscription<E> {
         span::accepted(&span, &honoured);
         span.in_scope(|| tracing::debug!("subscription opened"));
         let complete = honoured.is_empty() && !hold_empty;
-        let shared =
-            Arc::new(Shared { outbox: Outbox::new(frames, honoured, windows), ended: Mutex::new(None) });
+        let shared = Arc::new(Shared {
+            outbox: Outbox::new(frames, honoured, windows),
+            is_idle: AtomicBool::new(true),
+            ended: Mutex::new(None),
+        });
         let slot = registration.slot().clone();
         if complete {
             slot.end(CloseReason::Completed);
@@ -127,58 +131,83 @@ impl<E: Send + Sync + 'static> Subscription<E> {
             permit,
             span: span.clone(),
         };
-        let run = Run::Idle(Box::pin(Caught::new(run(guard, slot.clone())).instrument(span)));
-        let task = Mutex::new(Task { run, polls: 0, sent: true, waker: None });
-        Arc::new(Self { shared, slot, task, timer: Timer::default() })
+        let future = Caught::new(run(guard, slot.clone()));
+        // A span that nobody sees is not entered at each poll.
+        let future: Running =
+            if span.is_disabled() { Box::pin(future) } else { Box::pin(future.instrument(span)) };
+        Arc::new(Self {
+            shared,
+            slot,
+            run: Mutex::new(Run::Idle(future)),
+            polls: AtomicU64::new(0),
+            sent: AtomicBool::new(true),
+            timer: Timer::default(),
+        })
     }
 
-    /// Polls the future, if there is one.
-    fn poll_run(&self, cx: &mut Context<'_>) {
+    /// What the transport gets: frames that wait, or what the methods of waiting events send. While a frame is untaken,
+    /// nothing runs.
+    fn poll_taken<T>(&self, take: impl Fn(&Outbox) -> Taken<T>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.note_poll(false);
+        let outbox = &self.shared.outbox;
+        let mut has_run = false;
+        loop {
+            if outbox.may_have_something() {
+                match take(outbox) {
+                    Taken::Frames(frames) => {
+                        self.sent.store(true, Relaxed);
+                        return Poll::Ready(Some(frames));
+                    }
+                    Taken::End => return Poll::Ready(None),
+                    Taken::Held(until) if self.timer.poll_until(until, cx).is_ready() => continue,
+                    Taken::Held(_) | Taken::Nothing => {}
+                }
+            }
+            let is_due = self.slot.poll_ready(cx).is_ready();
+            let runs = if self.shared.is_idle.load(Relaxed) { is_due } else { !has_run };
+            if runs && self.poll_run(cx) {
+                has_run = true;
+                continue;
+            }
+            if is_due {
+                // A method waits, for something that wakes by itself; but whoever ends the stream wakes through the slot.
+                self.slot.register(cx);
+            }
+            // Somebody else may have ended it before the slot knew whom to wake.
+            if !outbox.has_changed() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Polls the future. Whether there is one.
+    fn poll_run(&self, cx: &mut Context<'_>) -> bool {
         let mut future = {
-            let mut task = lock(&self.task);
-            task.polls += 1;
-            task.sent = false;
-            match std::mem::replace(&mut task.run, Run::Polled) {
+            let mut run = lock(&self.run);
+            match std::mem::replace(&mut *run, Run::Polled) {
                 Run::Idle(future) => future,
                 other => {
-                    task.run = other;
-                    return;
+                    *run = other;
+                    return false;
                 }
             }
         };
         let polled = future.as_mut().poll(cx);
-        let is_known = {
-            let mut task = lock(&self.task);
-            if polled.is_ready() || !matches!(task.run, Run::Polled) {
-                task.run = Run::Ended;
-                return;
-            }
-            task.run = Run::Idle(future);
-            task.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
-        };
-        // Wakers are made and dropped by foreign code, which may do anything, so not under the lock.
-        if !is_known {
-            let waker = cx.waker().clone();
-            let old = lock(&self.task).waker.replace(waker);
-            drop(old);
+        let mut run = lock(&self.run);
+        if polled.is_pending() && matches!(*run, Run::Polled) {
+            *run = Run::Idle(future);
+        } else {
+            *run = Run::Ended;
+            // What is dropped with the future is foreign code.
+            drop(run);
         }
+        true
     }
-}
 
-impl<E: Send + Sync + 'static> Subscription<E> {
-    fn poll_taken<T>(&self, take: impl Fn(&Outbox) -> Taken<T>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.poll_run(cx);
-        loop {
-            match take(&self.shared.outbox) {
-                Taken::Frames(frames) => {
-                    self.note_sent();
-                    return Poll::Ready(Some(frames));
-                }
-                Taken::Nothing => return Poll::Pending,
-                Taken::Held(until) => ready!(self.timer.poll_until(until, cx)),
-                Taken::End => return Poll::Ready(None),
-            }
-        }
+    fn note_poll(&self, sent: bool) {
+        self.sent.store(sent, Relaxed);
+        // One at a time: no transport comes for frames twice at once.
+        self.polls.store(self.polls.load(Relaxed) + 1, Relaxed);
     }
 }
 
@@ -203,10 +232,8 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
     }
 
     fn note_sent(&self) {
-        let mut task = lock(&self.task);
-        task.sent = true;
         // It is not stuck, however long it takes to come back.
-        task.polls += 1;
+        self.note_poll(true);
     }
 
     fn end(&self, reason: CloseReason) {
@@ -215,14 +242,9 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
 
     fn abort(&self, reason: CloseReason) {
         self.shared.end(reason);
-        let (run, waker) = {
-            let mut task = lock(&self.task);
-            (std::mem::replace(&mut task.run, Run::Ended), task.waker.take())
-        };
+        let run = std::mem::replace(&mut *lock(&self.run), Run::Ended);
         drop(run);
-        if let Some(waker) = waker {
-            wake(waker);
-        }
+        self.slot.wake();
     }
 
     fn is_finished(&self) -> bool {
@@ -234,58 +256,60 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
     }
 
     fn progress(&self) -> Progress {
-        let (polls, sent) = {
-            let task = lock(&self.task);
-            (task.polls, task.sent)
-        };
-        Progress { polls, behind: sent && (!self.shared.outbox.is_empty() || self.slot.has_waiting()) }
+        let behind = self.sent.load(Relaxed) && (!self.shared.outbox.is_empty() || self.slot.has_waiting());
+        Progress { polls: self.polls.load(Relaxed), behind }
     }
 }
 
 /// The last frame that a client gets, where it gets one.
 fn put_ending(outbox: &Outbox, reason: &CloseReason) {
-    let text = match reason {
+    let last = match reason {
         CloseReason::Completed
         | CloseReason::SourceEnded
         | CloseReason::Stopped(_)
         | CloseReason::Shutdown
-        | CloseReason::Disconnected => return outbox.end(Last::Completed),
+        | CloseReason::Disconnected => Last::Completed,
         CloseReason::Cancelled => return,
-        CloseReason::Failed(_) => "the server's subscription handler failed",
-        CloseReason::Panicked => "the server's subscription handler panicked",
-        CloseReason::Stalled => "the client took no frames for too long",
-        CloseReason::Expired => "the subscription's time is over: listen again",
+        CloseReason::Failed(_) => Last::Failed(Failure::HandlerFailed),
+        CloseReason::Panicked => Last::Failed(Failure::Panicked),
+        CloseReason::Stalled => Last::Failed(Failure::Stalled),
+        CloseReason::Expired => Last::Failed(Failure::Expired),
     };
-    outbox.end(Last::Failed { reason: reason.name(), text });
+    outbox.end(last);
 }
 
-async fn run<H: SubscriptionHandler>(mut guard: Guard<H>, slot: Arc<Slot<H::Event>>) {
-    let Guard { handler, state, shared, .. } = &mut guard;
-    let state = state.as_mut().expect("it is taken when the guard is dropped");
-    // A panic ends this subscription and no other. It is caught here, below the guard, which tells why.
-    let served = Caught::new(serve(&**handler, &slot, &shared.outbox, state)).await;
-    shared.end(served.unwrap_or(CloseReason::Panicked));
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` holds its parameters twice, and there is one for each stream"
+)]
+fn run<H: SubscriptionHandler>(
+    mut guard: Guard<H>,
+    slot: Arc<Slot<H::Event>>,
+) -> impl Future<Output = ()> + Send {
+    async move {
+        let Guard { handler, state, shared, .. } = &mut guard;
+        let state = state.as_mut().expect("it is taken when the guard is dropped");
+        // A panic ends this subscription and no other. It is caught here, below the guard, which tells why.
+        let served = Caught::new(serve(&**handler, &slot, shared, state)).await;
+        shared.end(served.unwrap_or(CloseReason::Panicked));
+    }
 }
 
-/// How many events at most are handled before the transport gets its frames, and other tasks their turn.
+/// After how many events other tasks get their turn.
 const ROUND: usize = 256;
 
 async fn serve<H: SubscriptionHandler>(
     handler: &H,
     slot: &Slot<H::Event>,
-    outbox: &Outbox,
+    shared: &Shared,
     state: &mut H::State,
 ) -> CloseReason {
+    let outbox = &shared.outbox;
     let mut channel = Channel::new(outbox);
     let mut sources = Sources::new();
     let mut in_round = 0;
     loop {
-        // While a frame is untaken, no event is taken. The transport polls again when it has taken them all.
-        if !outbox.is_empty() {
-            poll_fn(|_| if outbox.is_empty() { Poll::Ready(()) } else { Poll::Pending }).await;
-            in_round = 0;
-        }
-        let mut next = poll_fn(|cx| poll_next(slot, &mut sources, cx)).await;
+        let mut next = shared.next(slot, &mut sources).await;
         loop {
             let flow = match &next {
                 // It may have been queued before `subscribe` took away what it is about, or come from a source.
@@ -310,16 +334,34 @@ async fn serve<H: SubscriptionHandler>(
                 Flow::Stop(reason) => return CloseReason::Stopped(reason),
                 Flow::Fail(error) => return CloseReason::Failed(error),
             }
-            // Only what is handled in this round is taken out of the slot.
             in_round += 1;
             if in_round == ROUND {
                 tokio::task::yield_now().await;
                 in_round = 0;
                 break;
             }
+            // What is there already goes out together.
             let Some(waiting) = slot.try_next() else { break };
             next = waiting;
         }
+    }
+}
+
+impl Shared {
+    /// Lets the transport take the frames that wait, and then waits until there is something to do.
+    ///
+    /// The slot wakes the transport, which polls again when it has something: this keeps no waker of its own, but for
+    /// those of sources.
+    async fn next<E>(&self, slot: &Slot<E>, sources: &mut Sources<Arc<Published<E>>>) -> Next<E> {
+        let mut has_let = false;
+        poll_fn(|cx| {
+            let lets =
+                !std::mem::replace(&mut has_let, true) && (sources.is_empty() || !self.outbox.is_empty());
+            let next = if lets { Poll::Pending } else { poll_next(slot, sources, cx) };
+            self.is_idle.store(next.is_pending() && sources.is_empty(), Relaxed);
+            next
+        })
+        .await
     }
 }
 
@@ -329,8 +371,7 @@ fn poll_next<E>(
     sources: &mut Sources<Arc<Published<E>>>,
     cx: &mut Context<'_>,
 ) -> Poll<Next<E>> {
-    // First, so that the slot knows whom to wake before what was attached is fetched.
-    if let Poll::Ready(next) = slot.poll_next(cx) {
+    if let Some(next) = slot.try_next() {
         return Poll::Ready(next);
     }
     sources.extend(slot.fetch_attached());
@@ -343,7 +384,8 @@ fn poll_next<E>(
         Said::Item(published) => Poll::Ready(Next::Event(published)),
         Said::Over => {
             slot.end(CloseReason::SourceEnded);
-            slot.poll_next(cx)
+            // What came before is handed out first.
+            slot.try_next().map_or(Poll::Pending, Poll::Ready)
         }
     }
 }

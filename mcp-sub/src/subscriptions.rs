@@ -85,7 +85,7 @@ pub(crate) struct Listen {
     pub(crate) id: RequestId,
     pub(crate) caller: Caller,
     pub(crate) filter: RequestedFilter,
-    pub(crate) framing: Framing,
+    pub(crate) framing: &'static Framing,
 }
 
 impl<H: SubscriptionHandler> Subscriptions<H> {
@@ -300,7 +300,7 @@ pub(crate) struct Registered<H: SubscriptionHandler> {
     filter: RequestedFilter,
     offered: Arc<Honoured>,
     registration: Registration<H::Event>,
-    framing: Framing,
+    framing: &'static Framing,
     span: Span,
 }
 

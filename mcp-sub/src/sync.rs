@@ -6,12 +6,16 @@
 //! The types stand here so that a model runs the very code that it is about on loom's: see CONTRIBUTING.md.
 
 #[cfg(not(all(test, mcp_sub_loom)))]
-pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64};
+pub(crate) use std::sync::{
+    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicU64},
+};
 use std::{panic::AssertUnwindSafe, sync::PoisonError, task::Waker, thread};
 
 #[cfg(all(test, mcp_sub_loom))]
 pub(crate) use loom::sync::{
-    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64,
+    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicU64},
 };
 #[cfg(not(all(test, mcp_sub_loom)))]
 pub(crate) use tokio::sync::Notify;

@@ -169,27 +169,39 @@ impl<E> Slot<E> {
         lock(&self.state).next()
     }
 
-    /// What there is to do next.
-    pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Next<E>> {
-        let mut state = lock(&self.state);
-        if let Some(next) = state.next() {
-            return Poll::Ready(next);
+    /// Whether there is something to do. If not, whoever polls is woken when there is.
+    pub(crate) fn poll_ready(&self, cx: &Context<'_>) -> Poll<()> {
+        {
+            let state = lock(&self.state);
+            if state.is_ready() {
+                return Poll::Ready(());
+            }
+            if state.wakes(cx) {
+                return Poll::Pending;
+            }
         }
-        if state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            return Poll::Pending;
+        self.register(cx);
+        // Something may have come meanwhile.
+        if lock(&self.state).is_ready() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Whoever polls is woken when something comes, whether or not there is something now.
+    pub(crate) fn register(&self, cx: &Context<'_>) {
+        if lock(&self.state).wakes(cx) {
+            return;
         }
-        drop(state);
         // Wakers are made and dropped by foreign code, which may do anything, so not under the lock.
         let waker = cx.waker().clone();
-        let mut state = lock(&self.state);
-        // Something may have come meanwhile.
-        if let Some(next) = state.next() {
-            return Poll::Ready(next);
-        }
-        let old = state.waker.replace(waker);
-        drop(state);
+        let old = lock(&self.state).waker.replace(waker);
         drop(old);
-        Poll::Pending
+    }
+
+    /// Wakes whoever waits, for something that is not in the slot.
+    pub(crate) fn wake(&self) {
+        let waker = lock(&self.state).waker.take();
+        if let Some(waker) = waker {
+            wake(waker);
+        }
     }
 
     /// Its stream has ended: lets go of all that it holds, and takes nothing in any more.
@@ -227,6 +239,17 @@ impl<E> State<E> {
             missed.add_event(honoured, published.kinds, published.uri.as_deref());
         }
         waker.take()
+    }
+
+    fn wakes(&self, cx: &Context<'_>) -> bool {
+        self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.events.is_empty()
+            || !self.missed.is_empty()
+            || !self.attached.is_empty()
+            || self.ending.is_some()
     }
 
     fn next(&mut self) -> Option<Next<E>> {

@@ -62,7 +62,7 @@ fn there_is_one_ending_and_nothing_after_it() {
             let outbox = outbox.clone();
             move || {
                 outbox.add_list(0);
-                outbox.end(Last::Failed { reason: "stalled", text: "" });
+                outbox.end(Last::Failed(Failure::Stalled));
             }
         });
         let mut taken = Vec::new();
@@ -91,7 +91,7 @@ fn what_a_window_holds_goes_out_before_the_ending_whoever_looks_meanwhile() {
             move || {
                 outbox.add_list(0);
                 outbox.add_list(0);
-                outbox.end(Last::Failed { reason: "expired", text: "" });
+                outbox.end(Last::Failed(Failure::Expired));
             }
         });
         let looking = thread::spawn({

@@ -20,7 +20,7 @@ pub(crate) fn acknowledged<'u>(
     let mut separator = Separator::default();
     for index in kinds.indices() {
         separator.put(out);
-        string(out, KINDS[index].field);
+        name(out, KINDS[index].field);
         out.put_u8(b':');
         if Kinds::at(index) != Kinds::RESOURCES_UPDATED {
             out.put_slice(b"true");
@@ -65,7 +65,7 @@ pub(crate) fn completed(out: &mut BytesMut, id: &RequestId, server_info: Option<
     put_meta(out, id);
     if let Some(server_info) = server_info {
         out.put_u8(b',');
-        string(out, meta::SERVER_INFO);
+        name(out, meta::SERVER_INFO);
         out.put_u8(b':');
         out.put_slice(server_info.as_bytes());
     }
@@ -79,7 +79,7 @@ pub(crate) fn completed(out: &mut BytesMut, id: &RequestId, server_info: Option<
 /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#behavior-requirements
 pub(crate) fn cancelled(out: &mut BytesMut, id: &RequestId) {
     out.put_slice(br#"{"jsonrpc":"2.0","method":"#);
-    string(out, CANCELLED);
+    name(out, CANCELLED);
     out.put_slice(br#","params":{"requestId":"#);
     out.put_slice(id.as_json().as_bytes());
     out.put_slice(b"}}");
@@ -102,7 +102,7 @@ fn response(out: &mut BytesMut, id: Option<&RequestId>, member: &str, json: &str
         out.put_slice(id.as_json().as_bytes());
         out.put_u8(b',');
     }
-    string(out, member);
+    name(out, member);
     out.put_u8(b':');
     out.put_slice(json.as_bytes());
     out.put_u8(b'}');
@@ -110,7 +110,7 @@ fn response(out: &mut BytesMut, id: Option<&RequestId>, member: &str, json: &str
 
 fn open_notification(out: &mut BytesMut, method: &str, id: &RequestId) {
     out.put_slice(br#"{"jsonrpc":"2.0","method":"#);
-    string(out, method);
+    name(out, method);
     out.put_slice(br#","params":{"#);
     put_meta(out, id);
     out.put_u8(b'}');
@@ -119,9 +119,17 @@ fn open_notification(out: &mut BytesMut, method: &str, id: &RequestId) {
 /// `"_meta":{"…/subscriptionId":ID`, still open.
 fn put_meta(out: &mut BytesMut, id: &RequestId) {
     out.put_slice(br#""_meta":{"#);
-    string(out, meta::SUBSCRIPTION_ID);
+    name(out, meta::SUBSCRIPTION_ID);
     out.put_u8(b':');
     out.put_slice(id.as_json().as_bytes());
+}
+
+/// A name of the protocol's, in which nothing has to be escaped.
+fn name(out: &mut BytesMut, name: &str) {
+    debug_assert!(name.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')));
+    out.put_u8(b'"');
+    out.put_slice(name.as_bytes());
+    out.put_u8(b'"');
 }
 
 fn string(out: &mut BytesMut, text: &str) {

@@ -103,7 +103,7 @@ pub(super) fn error(rejection: Rejection) -> ErrorData {
 pub(super) fn ending(last: Last) -> Result<(), ErrorData> {
     match last {
         Last::Completed => Ok(()),
-        Last::Failed { reason, text } => Err(failed(reason, text)),
+        Last::Failed(failure) => Err(failed(failure.name(), failure.text())),
     }
 }
 

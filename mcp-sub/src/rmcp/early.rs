@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// rmcp renders the messages, so nothing is put around them.
-pub(super) const BARE: Framing = Framing { before: b"", after: b"", cancelled: false };
+pub(super) static BARE: Framing = Framing { before: b"", after: b"", cancelled: false };
 
 pub(super) enum Early<H: SubscriptionHandler> {
     Refused(Rejection),
@@ -94,7 +94,7 @@ fn open<H: SubscriptionHandler>(
         let nobody = Caller::new(http::HeaderMap::new(), http::Extensions::new(), serde_json::Map::new());
         let allowed = subscriptions.capabilities(&nobody)?.kinds;
         let admission = subscriptions.admit(&nobody)?;
-        let listen = Listen { id: RequestId::unknown(), caller: nobody, filter, framing: BARE };
+        let listen = Listen { id: RequestId::unknown(), caller: nobody, filter, framing: &BARE };
         subscriptions.register(admission, listen, allowed).open(Kinds::ALL).await
     };
     // Not to be put off because this task has done a lot already.

@@ -189,7 +189,7 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
     ) -> Result<EventStream, Rejection> {
         let allowed = self.0.capabilities(&caller)?.kinds;
         let admission = self.0.admit(&caller)?;
-        let listen = Listen { id, caller, filter, framing: BARE };
+        let listen = Listen { id, caller, filter, framing: &BARE };
         self.0.register(admission, listen, allowed).open(Kinds::ALL).await
     }
 

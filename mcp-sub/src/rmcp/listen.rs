@@ -114,7 +114,7 @@ impl<H: SubscriptionHandler> Subscriptions<H> {
         let mut filter = convert::requested(context.accepted(), limits)?;
         filter.retain_kinds(self.capabilities(&caller)?.kinds);
         let admission = self.admit(&caller)?;
-        let listen = Listen { id, caller, filter, framing: BARE };
+        let listen = Listen { id, caller, filter, framing: &BARE };
         self.register_offered(offered, admission, listen).open(Kinds::ALL).await
     }
 

@@ -43,7 +43,7 @@ impl Admitted {
         self,
         subscriptions: &Subscriptions<H>,
         caller: Caller,
-        framing: Framing,
+        framing: &'static Framing,
         told: Kinds,
     ) -> Registered<H> {
         let Self { id, filter, admission } = self;

@@ -36,7 +36,7 @@ use crate::{
     registry::EventStream,
 };
 
-const LINES: Framing = Framing { before: b"", after: b"\n", cancelled: false };
+static LINES: Framing = Framing { before: b"", after: b"\n", cancelled: false };
 
 enum Event {
     Tools,
@@ -231,7 +231,7 @@ fn listen() -> Listen {
                 .union(Kinds::RESOURCES_UPDATED),
             uris: vec!["x:a".into(), "x:b".into()],
         },
-        framing: LINES,
+        framing: &LINES,
     }
 }
 

@@ -114,7 +114,7 @@ where
         (request.method == LISTEN).then(|| listen::admit(subscriptions, &caller, &request)).transpose()?;
     let capabilities = subscriptions.capabilities(&caller).map_err(refuse)?;
     if let Some(admitted) = admitted {
-        let registered = admitted.register(subscriptions, caller, SSE, capabilities.kinds);
+        let registered = admitted.register(subscriptions, caller, &SSE, capabilities.kinds);
         return listen::open(subscriptions, registered, &request.id, Kinds::ALL).await;
     }
     let answered = discover::answer(settings, capabilities, &request);

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep};
 use crate::{frame::Framing, registry::EventStream};
 
 /// Each message is one `data` line. No `id` and no `retry`: these streams cannot be resumed.
-pub(super) const SSE: Framing = Framing { before: b"data: ", after: b"\n\n", cancelled: false };
+pub(super) static SSE: Framing = Framing { before: b"data: ", after: b"\n\n", cancelled: false };
 
 /// A comment, which clients ignore.
 const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -28,6 +28,8 @@ struct KeepAlive {
     interval: Duration,
     last_sent: Instant,
     sleep: Pin<Box<Sleep>>,
+    /// Whom the timer wakes.
+    waker: Option<Waker>,
 }
 
 impl Events {
@@ -36,6 +38,7 @@ impl Events {
             interval,
             last_sent: Instant::now(),
             sleep: Box::pin(tokio::time::sleep(interval)),
+            waker: None,
         });
         Self { stream, keep_alive }
     }
@@ -59,6 +62,11 @@ impl Events {
 
 impl KeepAlive {
     fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // A timer that has not fired and wakes the right task needs no poll: most come because of an event.
+        if !self.sleep.is_elapsed() && self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            return Poll::Pending;
+        }
+        self.waker = Some(cx.waker().clone());
         while self.sleep.as_mut().poll(cx).is_ready() {
             // The timer is moved only when it fires: a frame costs it nothing.
             let now = Instant::now();
@@ -66,6 +74,8 @@ impl KeepAlive {
             if left.is_zero() {
                 self.last_sent = now;
                 self.sleep.as_mut().reset(now + self.interval);
+                // It is registered again by the next poll.
+                self.waker = None;
                 return Poll::Ready(());
             }
             self.sleep.as_mut().reset(now + left);

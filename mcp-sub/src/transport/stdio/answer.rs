@@ -12,8 +12,13 @@ use crate::{
 };
 
 /// How the frames of a stream are written.
-pub(super) fn framing(settings: &Settings) -> Framing {
-    Framing { before: b"", after: b"\n", cancelled: settings.stdio_cancelled }
+pub(super) fn framing(settings: &Settings) -> &'static Framing {
+    const fn lines(cancelled: bool) -> Framing {
+        Framing { before: b"", after: b"\n", cancelled }
+    }
+    static LINES: Framing = lines(false);
+    static CANCELLED: Framing = lines(true);
+    if settings.stdio_cancelled { &CANCELLED } else { &LINES }
 }
 
 pub(super) fn result(id: &RequestId, result: &str) -> Bytes {
