@@ -16,6 +16,8 @@
     reason = "a handler's signatures are the attribute's"
 )]
 mod handler;
+#[path = "../stop.rs"]
+mod stop;
 
 use std::{
     io,
@@ -33,7 +35,10 @@ use mcp_sub::Subscriptions;
 use tokio::net::TcpListener;
 use tower_http::cors::CorsLayer;
 
-use crate::handler::{ResourceChanged, Things, ToolsChanged};
+use crate::{
+    handler::{ResourceChanged, Things, ToolsChanged},
+    stop::asked_to_stop,
+};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,18 +100,4 @@ fn publish_lines(subscriptions: &Subscriptions<Things>) {
         };
         println!("told: {told}");
     }
-}
-
-/// Ctrl-C, or what `kill` sends.
-async fn asked_to_stop() -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            asked = tokio::signal::ctrl_c() => asked,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }

@@ -10,6 +10,7 @@ use crate::{
     changes::{Change, Changes},
     serve,
     server::Server,
+    stop::asked_to_stop,
 };
 
 /// Who listens by way of `rmcp`.
@@ -58,6 +59,6 @@ impl Listeners {
 
 pub(crate) async fn http(listener: TcpListener) -> io::Result<()> {
     let service = serve::rmcp(Server::new(Changes::Bare(Listeners::new())), listener.local_addr()?);
-    let stop = async { _ = serve::asked_to_stop().await };
+    let stop = async { _ = asked_to_stop().await };
     axum::serve(listener, Router::new().route_service("/mcp", service)).with_graceful_shutdown(stop).await
 }

@@ -19,6 +19,8 @@ mod prompts;
 mod resources;
 mod serve;
 mod server;
+#[path = "../stop.rs"]
+mod stop;
 mod tasks;
 mod tools;
 #[allow(

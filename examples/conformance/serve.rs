@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use crate::{
     changes::{Changes, EVERYONE},
     server::Server,
+    stop::asked_to_stop,
     watched::Watched,
 };
 
@@ -78,18 +79,4 @@ async fn refuse_older(request: Request, next: Next) -> Response {
         *response.status_mut() = StatusCode::BAD_REQUEST;
     }
     response
-}
-
-/// Ctrl-C, and what `kill` sends.
-pub(crate) async fn asked_to_stop() -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            asked = tokio::signal::ctrl_c() => asked,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }

@@ -20,6 +20,8 @@
 )]
 mod changes;
 mod forward;
+#[path = "../stop.rs"]
+mod stop;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -31,7 +33,7 @@ use http::Uri;
 use mcp_sub::Subscriptions;
 use tokio::net::TcpListener;
 
-use crate::{changes::Upstream, forward::Forward};
+use crate::{changes::Upstream, forward::Forward, stop::asked_to_stop};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -76,20 +78,6 @@ async fn run(upstream: Uri, [port, changes_port]: [u16; 2]) -> std::io::Result<(
     mcp_sub::serve(listener, app, &subscriptions).until(asked_to_stop()).await;
     told.abort();
     Ok(())
-}
-
-/// Ctrl-C, or what `kill` sends.
-async fn asked_to_stop() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            asked = tokio::signal::ctrl_c() => asked,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@
 )]
 mod changes;
 mod server;
+#[path = "../stop.rs"]
+mod stop;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -39,7 +41,7 @@ use rmcp::{
 };
 use tokio::net::TcpListener;
 
-use crate::{changes::Changes, server::Server};
+use crate::{changes::Changes, server::Server, stop::asked_to_stop};
 
 /// How long streams and connections may take to end.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -85,7 +87,7 @@ async fn stdio() -> Result<(), Box<dyn Error>> {
         ended = &mut ended => {
             ended?;
         }
-        asked = tokio::signal::ctrl_c() => {
+        asked = asked_to_stop() => {
             asked?;
             // Every listen gets its result, and then rmcp writes what is left.
             subscriptions.shutdown(DRAIN).await;
@@ -107,6 +109,6 @@ async fn http(port: u16) -> Result<(), Box<dyn Error>> {
     let app = Router::new().route_service("/mcp", service);
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
     eprintln!("Serving http://{}/mcp", listener.local_addr()?);
-    mcp_sub::serve(listener, app, &subscriptions).until(tokio::signal::ctrl_c()).await;
+    mcp_sub::serve(listener, app, &subscriptions).until(asked_to_stop()).await;
     Ok(())
 }

@@ -16,6 +16,8 @@ mod options;
 mod resources;
 #[cfg(test)]
 mod scratch;
+#[path = "../stop.rs"]
+mod stop;
 mod uri;
 mod watch;
 #[allow(
@@ -42,6 +44,7 @@ use tokio::net::TcpListener;
 use crate::{
     files::Files,
     options::{Options, USAGE},
+    stop::asked_to_stop,
     workspace::Workspace,
 };
 
@@ -99,20 +102,6 @@ async fn run(options: &Options) -> Result<(), String> {
     let mut asked = Ok(());
     mcp_sub::serve(listener, app, &subscriptions).until(async { asked = asked_to_stop().await }).await;
     asked.map_err(|error| error.to_string())
-}
-
-/// Ctrl-C, or what `kill` sends.
-async fn asked_to_stop() -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            asked = tokio::signal::ctrl_c() => asked,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 /// How to try it, with a file that is there.
