@@ -28,10 +28,11 @@ pub struct Limits {
     pub uri_bytes: usize,
     /// Bytes of a request's id, as JSON. Default: 8 KiB. Above it: `-32600`.
     pub id_bytes: usize,
-    /// Bytes of a request's body. Default: 1 MiB for [`http`](crate::Subscriptions::http), 16 MiB for
-    /// [`layer`](crate::Subscriptions::layer), where it has to hold every call of the inner server. Above it: 413.
+    /// Bytes of a request's body, or of a client's line on [`stdio`](crate::Subscriptions::stdio). Default: 1 MiB where
+    /// subscriptions are alone, and 16 MiB over an inner server ([`layer`](crate::Subscriptions::layer),
+    /// [`over`](crate::stdio::Stdio::over)), whose every call it has to hold. Above it: 413, or `-32600` on a line.
     pub body: Option<usize>,
-    /// How long a request's body may take to come. Default: 60 s. Above it: 408.
+    /// How long a request's body may take to come, over HTTP. Default: 60 s. Above it: 408.
     pub body_timeout: Duration,
     /// Events that wait for one stream. Default: 256. Above it they are not queued, and their methods are not called for
     /// this stream: it is told afterwards, once for each kind and URI, what they can have changed. With zero, that is
@@ -46,8 +47,8 @@ pub struct Limits {
     /// what it has not been told yet; its client listens again, and lists again.
     pub lifetime: Option<Duration>,
     /// How long a server that was told to stop gives its streams and connections to end. Default: 10 s. Above it they
-    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`) and of [`Stdio::serve`](crate::stdio::Stdio::serve); who
-    /// serves otherwise gives one to
+    /// are cut. It is the budget of `mcp_sub::serve` (feature `serve`) and of
+    /// [`Stdio::serve`](crate::stdio::Stdio::serve); who serves otherwise gives one to
     /// [`shutdown`](crate::Subscriptions::shutdown).
     pub drain: Duration,
 }

@@ -30,8 +30,9 @@ use crate::{
 
 /// The server side of `subscriptions/listen` for one handler. Cheap to clone; all clones are the same server.
 ///
-/// It is served over HTTP [alone](Self::http), or as a [layer](Self::layer) over an MCP server that exists. Changes go
-/// out with [`publish`](Self::publish) and [`publish_for`](Self::publish_for), from anywhere.
+/// It is served over HTTP [alone](Self::http), as a [layer](Self::layer) over an MCP server that exists, over
+/// [stdio](Self::stdio) or any other pair of byte streams, and inside an rmcp server (feature `rmcp`). Changes go out with
+/// [`publish`](Self::publish) and [`publish_for`](Self::publish_for), from anywhere.
 ///
 /// When the last clone is gone, services included, nobody can publish any more: open streams get their result and end.
 pub struct Subscriptions<H: SubscriptionHandler> {
