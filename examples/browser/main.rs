@@ -1,6 +1,6 @@
 //! A page that listens: an MCP endpoint for pages of another origin, and such a page.
 //!
-//! `cargo run --example browser [PORT] [PAGE_PORT]`
+//! `cargo run --example browser -- [PORT] [PAGE_PORT]`
 //!
 //! Open `http://127.0.0.1:8001/` and listen. An empty line here says that the list of tools has changed; any other line is
 //! the URI of a resource that has.

@@ -36,8 +36,8 @@
 //! # assert_eq!(advertised.list_changed, Some(true));
 //! ```
 //!
-//! Every clone of the server has to hold a clone of the same [`Subscriptions`](crate::Subscriptions): rmcp makes a server for each session, and
-//! for each request of this revision.
+//! Every clone of the server has to hold a clone of the same [`Subscriptions`](crate::Subscriptions): rmcp makes a server
+//! for each session, and for each request of this revision.
 //!
 //! # What rmcp decides
 //!
