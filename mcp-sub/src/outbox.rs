@@ -43,11 +43,17 @@ struct State {
     pending: Pending,
     windows: Option<Box<OpenWindows>>,
     ending: Ending,
-    /// The frames of the list-changed kinds: they never change, so each is rendered once.
-    lists: Option<Box<Lists>>,
+    rendered: Option<Box<Rendered>>,
 }
 
-type Lists = [Option<Bytes>; KINDS.len() - 1];
+/// Frames that are told again and again: rendered once, and shared.
+#[derive(Debug, Default)]
+struct Rendered {
+    /// Those of the list-changed kinds, which never change.
+    lists: [Option<Bytes>; KINDS.len() - 1],
+    /// That of the URI which was told alone, and last: many streams have one.
+    uri: Option<(usize, Bytes)>,
+}
 
 #[derive(Debug, Default)]
 enum Ending {
@@ -178,23 +184,21 @@ impl Outbox {
 
     /// Everything that waits, as one piece.
     pub(crate) fn take(&self) -> Taken {
-        self.take_as(|Waiting { acknowledgement, pending, last, lists }| {
-            // By far the most frequent case shares its bytes with all notifications before it.
+        self.take_as(|Waiting { acknowledgement, pending, last, rendered }| {
+            // By far the most frequent case shares its bytes with notifications before it.
             if !acknowledgement
                 && last.is_none()
-                && let Some(index) = pending.single_list()
+                && let Some(entry) = pending.single()
             {
                 pending.drain(drop);
-                return self.list(lists, index).clone();
+                return self.rendered(rendered, entry);
             }
             let mut out = BytesMut::new();
             if acknowledgement {
                 self.frames.acknowledged(&mut out, &self.honoured);
             }
             pending.drain(|entry| match entry {
-                Entry::List(index) => {
-                    out.extend_from_slice(self.list(lists, index));
-                }
+                Entry::List(_) => out.extend_from_slice(&self.rendered(rendered, entry)),
                 Entry::Uri(position) => self.frames.updated(&mut out, &self.honoured.uris()[position]),
             });
             match last {
@@ -222,12 +226,24 @@ impl Outbox {
         })
     }
 
-    fn list<'a>(&self, lists: &'a mut Option<Box<Lists>>, index: usize) -> &'a Bytes {
-        lists.get_or_insert_default()[index].get_or_insert_with(|| self.frames.list(index))
+    fn rendered(&self, rendered: &mut Option<Box<Rendered>>, entry: Entry) -> Bytes {
+        let Rendered { lists, uri } = &mut **rendered.get_or_insert_default();
+        let position = match entry {
+            Entry::List(index) => return lists[index].get_or_insert_with(|| self.frames.list(index)).clone(),
+            Entry::Uri(position) => position,
+        };
+        if let Some((told, frame)) = uri
+            && *told == position
+        {
+            return frame.clone();
+        }
+        let mut out = BytesMut::new();
+        self.frames.updated(&mut out, &self.honoured.uris()[position]);
+        uri.insert((position, out.freeze())).1.clone()
     }
 
     fn take_as<T>(&self, render: impl FnOnce(Waiting<'_>) -> T) -> Taken<T> {
-        let State { acknowledged, pending, windows, ending, lists } = &mut *lock(&self.state);
+        let State { acknowledged, pending, windows, ending, rendered } = &mut *lock(&self.state);
         let last = match *ending {
             Ending::Open => None,
             Ending::Waits(last) => Some(last),
@@ -254,7 +270,7 @@ impl Outbox {
             let due = windows.as_ref().and_then(|windows| windows.next_end());
             return due.map_or(Taken::Nothing, Taken::Held);
         }
-        Taken::Frames(render(Waiting { acknowledgement, pending, last, lists }))
+        Taken::Frames(render(Waiting { acknowledgement, pending, last, rendered }))
     }
 }
 
@@ -263,7 +279,7 @@ struct Waiting<'a> {
     acknowledgement: bool,
     pending: &'a mut Pending,
     last: Option<Last>,
-    lists: &'a mut Option<Box<Lists>>,
+    rendered: &'a mut Option<Box<Rendered>>,
 }
 
 #[cfg(test)]

@@ -118,10 +118,10 @@ impl Pending {
         self.order.iter().copied()
     }
 
-    /// The only entry, if there is just one and it is a list.
-    pub(crate) fn single_list(&self) -> Option<usize> {
+    /// The only entry, if there is just one.
+    pub(crate) fn single(&self) -> Option<Entry> {
         match self.order[..] {
-            [Entry::List(index)] => Some(index),
+            [entry] => Some(entry),
             _ => None,
         }
     }
