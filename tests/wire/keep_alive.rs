@@ -56,6 +56,60 @@ async fn each_frame_begins_the_interval_anew() {
     }
 }
 
+/// Where a task has done a lot, tokio's timers put it off, and are not told of it.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_done_a_lot_gets_its_comment_as_well() {
+    use std::{
+        future::{Future as _, poll_fn},
+        pin::{Pin, pin},
+        task::Poll,
+    };
+
+    use http_body::Body as _;
+    use tokio::task::coop::{consume_budget, has_budget_remaining};
+    let subscriptions = Probe::serve(|builder| builder.keep_alive(Duration::from_secs(10)));
+    let mut body = crate::in_process::listen(&subscriptions, TOOLS).await.into_body();
+    poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.unwrap().unwrap();
+    poll_fn(|cx| {
+        while has_budget_remaining() {
+            assert!(pin!(consume_budget()).poll(cx).is_ready());
+        }
+        assert!(Pin::new(&mut body).poll_frame(cx).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+    let comment = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+    let comment = tokio::time::timeout(Duration::from_secs(11), comment).await.expect("it is time");
+    assert!(comment.unwrap().unwrap().into_data().unwrap().starts_with(b":"));
+}
+
+/// Who polls last is woken: by the timer too.
+#[tokio::test(start_paused = true)]
+async fn a_body_that_goes_from_task_to_task_gets_each_comment_where_it_is() {
+    use std::{future::poll_fn, pin::Pin};
+
+    use http_body::Body as _;
+    let subscriptions = Probe::serve(|builder| builder.keep_alive(Duration::from_secs(10)));
+    let mut body = crate::in_process::listen(&subscriptions, TOOLS).await.into_body();
+    poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await.unwrap().unwrap();
+    let start = tokio::time::Instant::now();
+    let mut comments = Vec::new();
+    while comments.len() < 3 {
+        let held = tokio::spawn(async move {
+            let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
+            let next = tokio::time::timeout(Duration::from_secs(4), next).await;
+            (body, next.ok())
+        });
+        let (back, next) = held.await.unwrap();
+        body = back;
+        if let Some(comment) = next {
+            assert!(comment.unwrap().unwrap().into_data().unwrap().starts_with(b":"));
+            comments.push(start.elapsed().as_secs());
+        }
+    }
+    assert_eq!(comments, [10, 20, 30]);
+}
+
 #[tokio::test]
 async fn without_an_interval_there_are_no_comments() {
     for off in [None, Some(Duration::ZERO)] {

@@ -2,13 +2,16 @@
 
 use std::{
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
-use tokio::time::{Instant, Sleep};
+use tokio::{
+    task::unconstrained,
+    time::{Instant, Sleep},
+};
 
 use crate::{frame::Framing, registry::EventStream};
 
@@ -67,7 +70,8 @@ impl KeepAlive {
             return Poll::Pending;
         }
         self.waker = Some(cx.waker().clone());
-        while self.sleep.as_mut().poll(cx).is_ready() {
+        // Not to be put off because this task has done a lot already: it would not know whom to wake.
+        while pin!(unconstrained(self.sleep.as_mut())).poll(cx).is_ready() {
             // The timer is moved only when it fires: a frame costs it nothing.
             let now = Instant::now();
             let left = self.interval.saturating_sub(now.duration_since(self.last_sent));
