@@ -27,6 +27,10 @@ pub(crate) trait Stream: Send + Sync {
     #[cfg(feature = "rmcp")]
     fn is_ended(&self) -> bool;
 
+    /// The same. If it does not, whoever polls is woken when it does.
+    #[cfg(feature = "rmcp")]
+    fn poll_ended(&self, cx: &Context<'_>) -> Poll<()>;
+
     /// Says that the transport sends something of its own, such as a keep-alive.
     fn note_sent(&self);
 

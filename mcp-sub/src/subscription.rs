@@ -231,6 +231,13 @@ impl<E: Send + Sync + 'static> Stream for Subscription<E> {
         self.shared.outbox.is_ended()
     }
 
+    #[cfg(feature = "rmcp")]
+    fn poll_ended(&self, cx: &Context<'_>) -> Poll<()> {
+        // First, since whoever ends it wakes last. A poll that gave frames has told the slot of nobody.
+        self.slot.register(cx);
+        if self.is_ended() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
     fn note_sent(&self) {
         // It is not stuck, however long it takes to come back.
         self.note_poll(true);

@@ -74,6 +74,11 @@ impl Stream for Sent {
         unreachable!("it is polled for frames")
     }
 
+    #[cfg(feature = "rmcp")]
+    fn poll_ended(&self, _: &Context<'_>) -> Poll<()> {
+        unreachable!("it is polled for frames")
+    }
+
     fn note_sent(&self) {}
 
     fn end(&self, reason: CloseReason) {

@@ -49,6 +49,12 @@ impl EventStream {
         self.stream.is_ended()
     }
 
+    /// Whether its last frame waits. If not, whoever polls is woken when it does.
+    #[cfg(feature = "rmcp")]
+    pub(crate) fn poll_ended(&self, cx: &Context<'_>) -> Poll<()> {
+        self.stream.poll_ended(cx)
+    }
+
     /// Ends it now, for `reason`.
     #[cfg(feature = "rmcp")]
     pub(crate) fn abort(&self, reason: CloseReason) {

@@ -46,13 +46,51 @@ pub(super) async fn deliver<F: Future<Output = bool>>(
     }
 }
 
-/// `None`: the stream was ended meanwhile, from outside. It wakes the task that polled it last, which is this one.
+/// `None`: the stream was ended meanwhile, from outside.
 async fn until_ended<F: Future>(stream: &EventStream, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if stream.is_ended() => Poll::Ready(None),
-        Poll::Pending => Poll::Pending,
+        Poll::Pending => stream.poll_ended(cx).map(|()| None),
     })
     .await
+}
+
+#[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
+mod tests {
+    use http::{Extensions, HeaderMap};
+
+    use super::*;
+    use crate::{
+        Caller, Kinds, Limits, ListChanges, RequestId, Subscriptions, ToolsListChanged, ending::Failure,
+        protocol::filter::RequestedFilter, rmcp::early::BARE, subscriptions::Listen,
+    };
+
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+
+    async fn open(subscriptions: &Subscriptions<ListChanges<true>>) -> EventStream {
+        let caller = Caller::new(HeaderMap::new(), Extensions::new(), serde_json::Map::new());
+        let admission = subscriptions.admit(&caller).unwrap_or_else(|rejection| panic!("{rejection}"));
+        let filter = RequestedFilter { kinds: Kinds::TOOLS_LIST_CHANGED, uris: Vec::new() };
+        let listen = Listen { id: RequestId::unknown(), caller, filter, framing: &BARE };
+        let opened = subscriptions.register(admission, listen, Kinds::ALL).open(Kinds::ALL).await;
+        opened.unwrap_or_else(|rejection| panic!("{rejection}"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_ends_while_nobody_takes_what_it_tells_is_noticed_at_once() {
+        let limits = Limits::default().with_lifetime(Duration::from_secs(10)).with_write_timeout(HOUR);
+        let subscriptions = Subscriptions::builder(ListChanges::new().tools()).limits(limits).build();
+        let start = tokio::time::Instant::now();
+        let stream = open(&subscriptions).await;
+        let publish = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            assert_eq!(subscriptions.publish(ToolsListChanged), 1);
+        };
+        let untaken = deliver(&stream, HOUR, |_, _| Some(std::future::pending()));
+        let (last, ()) = tokio::join!(untaken, publish);
+        assert_eq!(last, Some(Last::Failed(Failure::Expired)));
+        assert_eq!(start.elapsed().as_secs(), 10);
+    }
 }
