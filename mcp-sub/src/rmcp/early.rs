@@ -44,10 +44,11 @@ impl<H: SubscriptionHandler> Waiting<H> {
     pub(super) fn put(&self, early: Early<H>) {
         let Some(task) = task::try_id() else { return };
         let now = Instant::now();
-        let old: Vec<_> = {
+        let old = {
             let mut waiting = lock(&self.0);
-            let old = waiting.extract_if(|_, (since, _)| now.duration_since(*since) > PATIENCE).collect();
-            waiting.insert(task, (now, early));
+            let old = waiting.extract_if(|_, (since, _)| now.duration_since(*since) > PATIENCE);
+            let mut old: Vec<_> = old.map(|(_, early)| early).collect();
+            old.extend(waiting.insert(task, (now, early)));
             old
         };
         // They hold a user's events and state, so not under the lock.
