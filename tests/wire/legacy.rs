@@ -247,6 +247,26 @@ async fn a_session_is_bounded() {
 }
 
 #[tokio::test]
+async fn a_session_that_asks_for_all_at_once_is_bounded_too() {
+    let limits = Limits::default().with_uris(2);
+    let subscriptions = Probe::serve(|builder| builder.limits(limits));
+    let server = over_http(&subscriptions);
+    let session = Session::begin(&server, &[("x-subscribe", "wait")]).await;
+    let decide = async {
+        // Its lists are asked for as well.
+        within("all wait", subscriptions.handler().entered.acquire_many(4)).await.unwrap().forget();
+        subscriptions.handler().release.add_permits(4);
+    };
+    let asked =
+        async { tokio::join!(session.subscribe("a:1"), session.subscribe("a:2"), session.subscribe("a:3")) };
+    let ((first, second, third), ()) = tokio::join!(asked, decide);
+    let refused: Vec<_> = [first, second, third].into_iter().filter_map(Result::err).collect();
+    let [ServiceError::McpError(error)] = &refused[..] else { panic!("{refused:?}") };
+    assert_eq!(error.data.as_ref().unwrap()["limit"], "uris");
+    eventually("its place is free", || subscriptions.open_streams() == 3).await;
+}
+
+#[tokio::test]
 async fn under_the_layer_a_listen_is_narrowed_by_who_asks_and_sessions_go_on() {
     let subscriptions = Probe::serve(|builder| builder);
     let server = under_the_layer(&subscriptions);

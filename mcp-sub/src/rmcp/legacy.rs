@@ -148,10 +148,14 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
         if sessions.tells(&context.peer, &uri) {
             return Ok(());
         }
-        if sessions.count(&context.peer) >= limits.uris {
-            let message = format!("this session has {} subscriptions, and may have no more", limits.uris);
+        let most = limits.uris;
+        let too_many = || {
+            let message = format!("this session has {most} subscriptions, and may have no more");
             let error = Error::invalid_params(message).with_data(json!({ "limit": "uris" }));
-            return Err(refused(Rejection::from_error(http::StatusCode::BAD_REQUEST, error)));
+            refused(Rejection::from_error(http::StatusCode::BAD_REQUEST, error))
+        };
+        if sessions.count(&context.peer) >= most {
+            return Err(too_many());
         }
         let caller = convert::caller(&context.meta, &context.extensions, &context.peer);
         let stream = self.open(id, caller, filter).await.map_err(refused)?;
@@ -159,8 +163,10 @@ impl<H: SubscriptionHandler> Legacy<'_, H> {
             stream.abort(CloseReason::Completed);
             return Err(ErrorData::resource_not_found("resource not found", Some(json!({ "uri": uri }))));
         }
-        sessions.tell_resource(&context.peer, uri, self.telling(stream));
-        Ok(())
+        sessions.tell_resource(&context.peer, uri, self.telling(stream), most).map_err(|telling| {
+            telling.stream.abort(CloseReason::Completed);
+            too_many()
+        })
     }
 
     /// For `ServerHandler::unsubscribe`: from now on the session is not told of the resource any more. Where it was not,

@@ -64,12 +64,24 @@ impl Sessions {
         drop(old);
     }
 
-    pub(super) fn tell_resource(self: &Arc<Self>, peer: &Peer<RoleServer>, uri: String, telling: Telling) {
+    /// Gives the stream back where the session is told of as many resources as it may be: others may have opened meanwhile.
+    pub(super) fn tell_resource(
+        self: &Arc<Self>,
+        peer: &Peer<RoleServer>,
+        uri: String,
+        telling: Telling,
+        most: usize,
+    ) -> Result<(), Telling> {
         let old = self.with_session(peer, |session| {
+            let others = session.resources.iter();
+            let others = others.filter(|(other, running)| **other != uri && !running.task.is_finished());
+            if others.count() >= most {
+                return Err(telling);
+            }
             let running = telling.run(peer, &session.listens);
-            session.resources.insert(uri, running)
+            Ok(session.resources.insert(uri, running))
         });
-        drop(old);
+        old.transpose().map(drop)
     }
 
     /// Whether the session is told of `uri`.
