@@ -106,6 +106,8 @@ fn name(frame: &str) -> String {
 pub(crate) enum Event {
     Tools,
     Saved(&'static str),
+    /// Waits for ever, in the middle of a method.
+    Hang,
 }
 
 /// Sends what it hears of, and keeps the reasons of `handle_close`.
@@ -129,7 +131,7 @@ impl SubscriptionHandler for Probe {
 
     fn kinds(event: &Event) -> Kinds {
         match event {
-            Event::Tools => Kinds::TOOLS_LIST_CHANGED,
+            Event::Tools | Event::Hang => Kinds::TOOLS_LIST_CHANGED,
             Event::Saved(_) => Kinds::RESOURCES_UPDATED,
         }
     }
@@ -152,6 +154,7 @@ impl SubscriptionHandler for Probe {
         match event {
             Event::Tools => channel.tools_list_changed(),
             Event::Saved(uri) => channel.resources_updated(uri),
+            Event::Hang => std::future::pending().await,
         }
         Flow::Continue
     }

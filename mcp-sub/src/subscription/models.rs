@@ -151,6 +151,24 @@ fn nothing_is_told_after_an_abort_that_meets_a_method() {
 }
 
 #[test]
+fn an_abort_reaches_a_method_that_waits_with_events_behind_it() {
+    explore_on(|runtime| {
+        let opened = opened();
+        opened.hub.publish(Event::Hang);
+        assert!(opened.stream.poll_frames(&mut nobody()).is_pending());
+        let publishing = thread::spawn({
+            let hub = opened.hub.clone();
+            move || _ = hub.publish(Event::Tools)
+        });
+        let aborting = opened.spawn(|stream| stream.abort(CloseReason::Expired));
+        assert_eq!(opened.take_all(), ["expired"]);
+        publishing.join().unwrap();
+        aborting.join().unwrap();
+        assert_eq!(opened.closed(runtime), CloseReason::Expired);
+    });
+}
+
+#[test]
 fn what_is_counted_is_exact_whoever_looks_meanwhile() {
     explore_on(|runtime| {
         let opened = opened();
