@@ -113,8 +113,10 @@ impl Client {
         assert_eq!(self.ending, None, "nothing comes after the ending");
         let messages = sse::messages(chunk);
         let before = self.told.len();
+        // A client is told again what it wrote itself.
+        let wrote_it = self.id.contains(SECRET) || self.honoured.uris.iter().any(|uri| uri.contains(SECRET));
         for text in messages {
-            assert!(self.id.contains(SECRET) || !text.contains(SECRET), "{text}");
+            assert!(wrote_it || !text.contains(SECRET), "{text}");
             assert_eq!(self.ending, None, "nothing comes after the ending");
             match message::read(text, &self.id) {
                 Message::Acknowledged(granted) => {
