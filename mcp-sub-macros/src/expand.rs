@@ -9,6 +9,7 @@ mod bounds;
 mod dispatch;
 mod event;
 mod markers;
+mod relayed;
 mod stubs;
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};

@@ -13,6 +13,8 @@ pub(crate) struct Options {
     pub(crate) krate: Path,
     /// The name of the event enum, if it is to be exported.
     pub(crate) event: Option<Ident>,
+    /// The word `relay`, if events are to go to other processes.
+    pub(crate) relay: Option<Ident>,
 }
 
 pub(crate) struct Handler {

@@ -60,6 +60,7 @@
 //! | a handler that is there already | [`ListChanges`] |
 //! | what was done so far | [`Stats`] |
 //! | every setting and every bound | [`Builder`], [`Limits`] |
+//! | several replicas of a server | `relay`, with the feature `relay` or `nats` |
 //! | serving | [`Subscriptions::http`], [`Subscriptions::layer`], [`Subscriptions::stdio`] |
 //! | inside an rmcp server | `rmcp`, with the feature `rmcp`; clients of 2025-11-25 with the feature `legacy` |
 //! | a server that ends on time | `serve`, with the feature `serve` |
@@ -116,6 +117,8 @@ mod pending;
 mod protocol;
 mod registry;
 mod rejection;
+#[cfg(feature = "relay")]
+pub mod relay;
 #[cfg(feature = "metrics")]
 mod report;
 #[cfg(feature = "rmcp")]

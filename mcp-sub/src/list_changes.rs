@@ -127,3 +127,20 @@ lists! {
     [T, R] PromptsListChanged for ListChanges<T, true, R>;
     [T, P] ResourcesListChanged for ListChanges<T, P, true>;
 }
+
+/// By the names of the kinds, as in `#[emits(...)]`.
+#[cfg(feature = "relay")]
+impl<const T: bool, const P: bool, const R: bool> crate::relay::RelayedHandler for ListChanges<T, P, R> {
+    fn encode(event: &ListChanged) -> Result<crate::relay::EncodedEvent<'static>, crate::relay::EventError> {
+        let name = event.0.indices().next().map_or("", |index| crate::kind::KINDS[index].name);
+        crate::relay::EncodedEvent::of(name, &())
+    }
+
+    fn decode(
+        encoded: &crate::relay::EncodedEvent<'_>,
+    ) -> Option<Result<ListChanged, crate::relay::EventError>> {
+        let index = crate::kind::KINDS.iter().position(|kind| kind.name == encoded.name())?;
+        let kind = Some(Kinds::at(index)).filter(|kind| Self::DECLARED.contains(*kind))?;
+        Some(Ok(ListChanged(kind)))
+    }
+}

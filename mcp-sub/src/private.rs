@@ -34,6 +34,43 @@ impl<T: Send + Sync + 'static> Shared for T {}
 pub trait Owned: Send + 'static {}
 impl<T: Send + 'static> Owned for T {}
 
+#[cfg(feature = "relay")]
+pub use relayed::{Decoded, Encoded, EncodedEvent, RelayedEvent};
+
+/// What the option `relay` needs.
+#[cfg(feature = "relay")]
+mod relayed {
+    use serde::{Serialize, de::DeserializeOwned};
+
+    pub use crate::relay::EncodedEvent;
+    use crate::relay::EventError;
+
+    pub type Encoded = Result<EncodedEvent<'static>, EventError>;
+    pub type Decoded<E> = Option<Result<E, EventError>>;
+
+    /// An event that goes to other processes.
+    #[diagnostic::on_unimplemented(
+        message = "the event `{Self}` cannot go to other processes",
+        label = "not `Serialize` and `DeserializeOwned`",
+        note = "put `#[derive(serde::Serialize, serde::Deserialize)]` on it"
+    )]
+    pub trait RelayedEvent: Sized {
+        fn encode(&self, name: &'static str) -> Encoded;
+        fn decode(encoded: &EncodedEvent<'_>) -> Result<Self, EventError>;
+    }
+
+    #[diagnostic::do_not_recommend]
+    impl<T: Serialize + DeserializeOwned> RelayedEvent for T {
+        fn encode(&self, name: &'static str) -> Encoded {
+            EncodedEvent::of(name, self)
+        }
+
+        fn decode(encoded: &EncodedEvent<'_>) -> Result<Self, EventError> {
+            encoded.value()
+        }
+    }
+}
+
 /// What `subscription_capabilities` of the block returns.
 #[diagnostic::on_unimplemented(
     message = "`subscription_capabilities` cannot return `{Self}`",

@@ -27,6 +27,24 @@ pub(super) fn of_handler(context: &Context<'_>) -> TokenStream {
     where_clause(context, bounds)
 }
 
+/// Of the impl by which events go to other processes: a bound for each method, as nothing else says of what does not hold
+/// only once.
+pub(super) fn of_relayed(context: &Context<'_>) -> TokenStream {
+    let Context { private, handler, block, .. } = context;
+    let methods = handler.methods.iter().filter(|method| is_always_compiled(&method.callee));
+    let mut bounds: Vec<_> = methods
+        .map(|EventMethod { event, .. }| bound(event, event, &quote!(#private::RelayedEvent)))
+        .collect();
+    // In a block that is not generic, being a handler is a fact.
+    if !context.generics.is_empty() {
+        let event = event::ty(context);
+        bounds.push(bound(quote!(Self), &block.self_ty, &quote!(#private::Shared)));
+        bounds.push(quote!(for<'__a> #event: #private::Shared));
+        bounds.extend(subscribe(context).iter().flat_map(|subscribe| of_subscribe(context, subscribe)));
+    }
+    where_clause(context, bounds)
+}
+
 /// Of the impl that has to do with the event of one. The future of an `async fn` holds a reference to it, and rustc
 /// reports there that it cannot be shared.
 pub(super) fn of_event(context: &Context<'_>, method: &EventMethod) -> TokenStream {

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 
-use super::{Context, any, bounds, event, markers, stubs};
+use super::{Context, any, bounds, event, markers, relayed, stubs};
 use crate::{
     model::{
         Callee, Capabilities, Close, CloseArgument, EventArgument, EventMethod, Handler, Lagged,
@@ -16,7 +16,8 @@ use crate::{
 pub(super) fn items(context: &Context<'_>) -> TokenStream {
     let handler = handler_impl(context);
     let events = context.handler.methods.iter().map(|method| handles_impl(context, method));
-    let impls = quote!(#handler #(#events)*);
+    let relayed = relayed::items(context);
+    let impls = quote!(#handler #(#events)* #relayed);
     let Some(shown) = stubs::shown(context) else { return impls };
     quote! {
         #[cfg(not(doc))]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-use super::{Context, bounds, dispatch, event, markers};
+use super::{Context, bounds, dispatch, event, markers, relayed};
 use crate::model::{Callee, EventMethod, Subscribe};
 
 /// What there is beside an error.
@@ -26,9 +26,11 @@ pub(super) fn items(context: &Context<'_>) -> TokenStream {
     );
     let lagged =
         has_subscribe.then(|| markers::lagged_impl(context, &quote!(#krate::AnyNotification))).flatten();
-    let handler = handler_impl(context, &bounds::of_handler(context), &state);
+    let bounds = bounds::of_handler(context);
+    let handler = handler_impl(context, &bounds, &state);
+    let relayed = has_subscribe.then(|| relayed::stub(context, &bounds));
     let events = handles_impls(context, |method| bounds::of_event(context, method));
-    quote!(#handler #events #(#marked)* #lagged #declares)
+    quote!(#handler #events #relayed #(#marked)* #lagged #declares)
 }
 
 /// What rustdoc shows instead of the impls, if their bounds hold and tell a reader nothing: those of a generic block say
@@ -44,7 +46,8 @@ pub(super) fn shown(context: &Context<'_>) -> Option<TokenStream> {
         .map_or_else(|| quote!(<#output as #private::Subscribed>::State), ToTokens::to_token_stream);
     let handler = handler_impl(context, &context.where_clause, &state);
     let events = handles_impls(context, |_| context.where_clause.clone());
-    Some(quote!(#handler #events))
+    let relayed = relayed::stub(context, &context.where_clause);
+    Some(quote!(#handler #events #relayed))
 }
 
 fn handler_impl(context: &Context<'_>, bounds: &TokenStream, state: &TokenStream) -> TokenStream {

@@ -10,15 +10,16 @@ use syn::{
 
 use crate::{errors::Errors, model::Options, names};
 
-const FORMS: &str = "the options are `crate = path::to::mcp_sub` and `event = Name`";
+const FORMS: &str = "the options are `crate = path::to::mcp_sub`, `event = Name` and `relay`";
 
 pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
-    let (mut krate, mut event) = (None, None);
+    let (mut krate, mut event, mut relay) = (None, None, None);
     let parser = syn::meta::parser(|meta| {
         let name = meta.path.require_ident().map_err(|_| meta.error(FORMS))?;
         match &*name.to_string() {
             "crate" => set(errors, &meta, &mut krate, Path::parse_mod_style),
             "event" => set(errors, &meta, &mut event, Ident::parse),
+            "relay" => flag(errors, &meta, &mut relay),
             other => {
                 errors.at(name, unknown(other));
                 // Whatever it is set to is skipped, so that what follows is checked too.
@@ -32,7 +33,22 @@ pub(super) fn parse(errors: &Errors, tokens: TokenStream) -> Options {
     if let Err(error) = parser.parse2(tokens) {
         errors.push(syn::Error::new(error.span(), FORMS));
     }
-    Options { krate: krate.unwrap_or_else(|| parse_quote!(::mcp_sub)), event }
+    Options { krate: krate.unwrap_or_else(|| parse_quote!(::mcp_sub)), event, relay }
+}
+
+fn flag(errors: &Errors, meta: &ParseNestedMeta<'_>, option: &mut Option<Ident>) -> syn::Result<()> {
+    let name = meta.path.require_ident()?;
+    if !meta.input.is_empty() && !meta.input.peek(Token![,]) {
+        errors.at(name, "`relay` takes no value");
+        while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
+            meta.input.parse::<TokenTree>()?;
+        }
+    }
+    match option {
+        Some(_) => errors.at(name, "this option is set already"),
+        None => *option = Some(name.clone()),
+    }
+    Ok(())
 }
 
 fn set<T>(
@@ -57,7 +73,7 @@ fn set<T>(
 }
 
 fn unknown(name: &str) -> String {
-    match names::nearest(name, ["crate", "event"]) {
+    match names::nearest(name, ["crate", "event", "relay"]) {
         Some(near) => format!("unknown option `{name}`; did you mean `{near}`?"),
         None => format!("unknown option `{name}`; {FORMS}"),
     }

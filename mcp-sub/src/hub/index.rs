@@ -5,6 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 // Each event about a resource is looked up: by a hash that is fast, and keyed, since clients choose the URIs.
 use foldhash::quality::RandomState;
 
+#[cfg(feature = "relay")]
+use super::Outlet;
 use super::Slot;
 use crate::{
     filter::Honoured,
@@ -35,12 +37,13 @@ fn place_at(index: usize) -> Place {
     index.try_into().expect("memory holds fewer streams than that")
 }
 
-#[derive(Debug)]
 pub(super) struct Index<E> {
     next_key: u64,
     entries: HashMap<u64, Entry>,
     by_kind: [Vec<Member<E>>; KINDS.len()],
     by_uri: HashMap<Arc<str>, Vec<Member<E>>, RandomState>,
+    #[cfg(feature = "relay")]
+    outlet: Option<Arc<dyn Outlet<E>>>,
 }
 
 impl<E> Default for Index<E> {
@@ -50,6 +53,8 @@ impl<E> Default for Index<E> {
             entries: HashMap::new(),
             by_kind: std::array::from_fn(|_| Vec::new()),
             by_uri: HashMap::default(),
+            #[cfg(feature = "relay")]
+            outlet: None,
         }
     }
 }
@@ -68,8 +73,15 @@ impl<E> Index<E> {
 
     /// The slot of `key` is concerned by what `honoured` allows.
     pub(super) fn replace(&mut self, key: u64, slot: &Arc<Slot<E>>, honoured: Arc<Honoured>) {
+        // What stays honoured is so without a gap.
+        #[cfg(feature = "relay")]
+        self.tell(&honoured, |outlet, uri| outlet.gained(uri));
         self.remove(key);
+        #[cfg(feature = "relay")]
+        let kept = honoured.clone();
         self.place(key, slot, honoured);
+        #[cfg(feature = "relay")]
+        self.tell(&kept, |outlet, uri| outlet.lost(uri));
     }
 
     fn place(&mut self, key: u64, slot: &Arc<Slot<E>>, honoured: Arc<Honoured>) {
@@ -81,6 +93,10 @@ impl<E> Index<E> {
         }
         let place_uri = |uri: &Arc<str>| {
             let list = self.by_uri.entry(uri.clone()).or_default();
+            #[cfg(feature = "relay")]
+            if let Some(outlet) = self.outlet.as_ref().filter(|_| list.is_empty()) {
+                outlet.gained(uri);
+            }
             list.push(member());
             place_at(list.len() - 1)
         };
@@ -108,6 +124,10 @@ impl<E> Index<E> {
             }
             if list.is_empty() {
                 self.by_uri.remove(uri);
+                #[cfg(feature = "relay")]
+                if let Some(outlet) = &self.outlet {
+                    outlet.lost(uri);
+                }
             }
         }
         // What was large once keeps no more than it needs.
@@ -140,6 +160,45 @@ impl<E> Index<E> {
                 }
             }
             seen = seen.union(kind);
+        }
+    }
+}
+
+#[cfg(feature = "relay")]
+impl<E> Index<E> {
+    pub(super) fn outlet(&self) -> Option<&Arc<dyn Outlet<E>>> {
+        self.outlet.as_ref()
+    }
+
+    /// Tells the new outlet of all URIs that are honoured. Returns the one before.
+    pub(super) fn set_outlet(&mut self, outlet: Option<Arc<dyn Outlet<E>>>) -> Option<Arc<dyn Outlet<E>>> {
+        if let Some(outlet) = &outlet {
+            self.by_uri.keys().for_each(|uri| outlet.gained(uri));
+        }
+        std::mem::replace(&mut self.outlet, outlet)
+    }
+
+    fn tell(&self, honoured: &Honoured, what: fn(&dyn Outlet<E>, &str)) {
+        if let Some(outlet) = &self.outlet {
+            honoured.uris().iter().for_each(|uri| what(&**outlet, uri));
+        }
+    }
+
+    pub(super) fn concerns(&self, kinds: Kinds, uri: Option<&str>) -> bool {
+        let uri = uri.filter(|_| kinds.contains(Kinds::RESOURCES_UPDATED));
+        uri.is_some_and(|uri| self.by_uri.contains_key(uri))
+            || kinds.indices().any(|index| {
+                let by_uri = uri.is_some() && Kinds::at(index) == Kinds::RESOURCES_UPDATED;
+                !by_uri && !self.by_kind[index].is_empty()
+            })
+    }
+
+    /// Visits each slot for each of its URIs.
+    pub(super) fn for_each_uri(&self, mut visit: impl FnMut(&str, &Slot<E>)) {
+        for (uri, members) in &self.by_uri {
+            for member in members {
+                visit(uri, &member.slot);
+            }
         }
     }
 }

@@ -4,11 +4,15 @@ mod index;
 #[cfg(test)]
 #[cfg(mcp_sub_loom)]
 mod models;
+#[cfg(feature = "relay")]
+mod relayed;
 mod slot;
 
 use std::{fmt, sync::Arc};
 
 use self::index::Index;
+#[cfg(feature = "relay")]
+pub(crate) use self::relayed::Outlet;
 pub(crate) use self::slot::{Next, Published, Slot};
 use crate::{
     caught::Held,
@@ -50,26 +54,41 @@ impl<H: SubscriptionHandler> Hub<H> {
 
     /// As [`Subscriptions::publish`](crate::Subscriptions::publish).
     pub fn publish<Ev: HandledBy<H>>(&self, event: Ev) -> usize {
-        self.offer(event.into_event(), None)
+        self.offer(event.into_event(), None, Origin::Here)
     }
 
     /// As [`Subscriptions::publish_for`](crate::Subscriptions::publish_for).
     pub fn publish_for<Ev: HandledBy<H>>(&self, uri: impl AsRef<str>, event: Ev) -> usize {
-        self.offer(event.into_event(), Some(uri.as_ref()))
+        self.offer(event.into_event(), Some(uri.as_ref()), Origin::Here)
     }
 
-    fn offer(&self, event: H::Event, uri: Option<&str>) -> usize {
+    #[cfg_attr(
+        not(feature = "relay"),
+        expect(unused_variables, reason = "only a relay asks where an event is from")
+    )]
+    fn offer(&self, event: H::Event, uri: Option<&str>, origin: Origin) -> usize {
         let kinds = H::kinds(&event).intersection(H::DECLARED);
         let mut offer = Offer::Unshared(Held::new(event));
         let mut offered = 0;
         let mut wakers = Vec::new();
-        read(self.index.index()).for_each_concerned(kinds, uri, |slot| {
+        let index = read(self.index.index());
+        #[cfg(feature = "relay")]
+        let outlet = index.outlet().filter(|_| origin == Origin::Here).cloned();
+        index.for_each_concerned(kinds, uri, |slot| {
             offered += 1;
             wakers.extend(slot.offer(offer.shared(kinds, uri)));
         });
+        drop(index);
         // After the lock is released: a waker may come back here.
         for waker in wakers {
             wake(waker);
+        }
+        // Nobody here waits for what goes elsewhere.
+        #[cfg(feature = "relay")]
+        if let Some(outlet) = outlet
+            && let Some(event) = offer.event()
+        {
+            outlet.send(event, kinds, uri);
         }
         offered
     }
@@ -101,6 +120,14 @@ impl<H: SubscriptionHandler> fmt::Debug for Hub<H> {
     }
 }
 
+/// Where an event was published: what comes from elsewhere does not go there again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Here,
+    #[cfg(feature = "relay")]
+    Elsewhere,
+}
+
 /// An event, shared only once somebody is concerned: publishing to nobody allocates nothing.
 enum Offer<E> {
     Unshared(Held<E>),
@@ -109,6 +136,15 @@ enum Offer<E> {
 }
 
 impl<E> Offer<E> {
+    #[cfg(feature = "relay")]
+    fn event(&self) -> Option<&E> {
+        match self {
+            Self::Unshared(event) => Some(event),
+            Self::Shared(published) => Some(&published.event),
+            Self::Moving => None,
+        }
+    }
+
     fn shared(&mut self, kinds: Kinds, uri: Option<&str>) -> &Arc<Published<E>> {
         if let Self::Unshared(_) = self
             && let Self::Unshared(event) = std::mem::replace(self, Self::Moving)

@@ -116,6 +116,19 @@ impl<E> Slot<E> {
         true
     }
 
+    /// Takes a note that events were lost whose methods declare `kinds`, and that were published for `uri`. Returns who has
+    /// to be woken, if somebody waits.
+    #[cfg(feature = "relay")]
+    pub(super) fn note_missed(&self, kinds: Kinds, uri: Option<&str>) -> Option<Waker> {
+        let mut state = lock(&self.state);
+        if state.ending.is_some() {
+            return None;
+        }
+        let State { honoured, missed, waker, .. } = &mut *state;
+        missed.add_event(honoured, kinds, uri);
+        if missed.is_empty() { None } else { waker.take() }
+    }
+
     /// Hands a source to the stream, unless nothing more is taken in. Returns whether it did.
     pub(crate) fn attach(&self, source: EventSource<E>) -> bool {
         let waker = {

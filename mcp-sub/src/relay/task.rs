@@ -1,0 +1,267 @@
+//! The one task of a relay: it sends what waits, and hands out what comes.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+use super::{
+    Bus, BusReceiver, BusSender, EncodedEvent, Received, RelayedHandler, Topic,
+    envelope::{self, Beacon, Body, Head, MissedEvents, Unreadable},
+    interest::Interest,
+    outgoing::{Next, Outgoing},
+    peers::{Peers, Verdict},
+    stats::{Counts, count},
+};
+use crate::{hub::Hub, kind::Kinds, sync::catch_unwind};
+
+/// How long something that was sent stays without a beacon, and a topic followed for nobody.
+const TICK: Duration = Duration::from_secs(1);
+/// Every so many ticks there is a beacon anyway.
+const IDLE: u32 = 10;
+/// How long to wait after what failed.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// What the task and its owner share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) outgoing: Outgoing,
+    pub(super) interest: Interest,
+    pub(super) counts: Counts,
+}
+
+pub(super) async fn run<B: Bus, H: RelayedHandler>(mut bus: B, hub: Hub<H>, shared: Arc<Shared>) {
+    let attached = Instant::now();
+    let (sender, receiver) = loop {
+        match bus.open().await {
+            Ok(halves) => break halves,
+            Err(error) => {
+                tracing::warn!(%error, "a relay cannot listen yet");
+                sleep(RETRY).await;
+            }
+        }
+    };
+    shared.outgoing.say_hello();
+    let incoming =
+        Incoming { receiver, hub, shared: &shared, peers: Peers::default(), since: attached, hello: None };
+    tokio::join!(send(sender, &shared), incoming.run());
+}
+
+async fn send(mut sender: impl BusSender, Shared { outgoing, counts, .. }: &Shared) {
+    while let Some(next) = outgoing.next().await {
+        let (topic, body) = match &next {
+            Next::Beacon(beacon) => (Topic::EVERYONE, Body::Beacon(beacon.clone())),
+            Next::Missed(missed) => (Topic::EVERYONE, Body::Missed(missed.clone())),
+            Next::Event(waiting) => {
+                let event = EncodedEvent::new(waiting.event.name(), waiting.event.json());
+                let body = Body::Event { kinds: waiting.kinds, uri: waiting.uri.as_deref(), event };
+                (waiting.topic(), body)
+            }
+        };
+        let head = outgoing.head(topic);
+        match sender.send(topic, envelope::write(&head, &body)).await {
+            Ok(()) => {
+                outgoing.sent(&head, matches!(next, Next::Beacon(_)));
+                if matches!(next, Next::Event(_)) {
+                    count(&counts.sent);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a message was not relayed");
+                match next {
+                    // The next tick asks again.
+                    Next::Beacon(_) => {}
+                    Next::Missed(missed) => outgoing.note_unsent(&missed),
+                    Next::Event(event) => {
+                        count(&counts.unsent);
+                        outgoing.note_missed(event.kinds, event.uri.as_deref());
+                    }
+                }
+                sleep(RETRY).await;
+            }
+        }
+    }
+    // Its echo says that the broker has all.
+    let head = outgoing.head(Topic::EVERYONE);
+    let body = Body::Beacon(Beacon::default());
+    let last = sender.send(Topic::EVERYONE, envelope::write(&head, &body)).await;
+    if let Err(error) = last.and(sender.flush().await) {
+        tracing::warn!(%error, "a relay could not flush what it had sent");
+    }
+    outgoing.sent(&head, true);
+    outgoing.finish(head.sequence);
+}
+
+struct Incoming<'a, R, H: RelayedHandler> {
+    receiver: R,
+    hub: Hub<H>,
+    shared: &'a Shared,
+    peers: Peers,
+    /// Since when nothing is lost, but for what is known.
+    since: Instant,
+    /// There was a gap: streams are told of it when the hello of this sequence has come back, and with it all that is
+    /// followed is there again.
+    hello: Option<u64>,
+}
+
+impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
+    async fn run(mut self) {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ticks = 0;
+        let mut more = self.shared.interest.lack();
+        loop {
+            if !more.is_empty() {
+                self.follow(&std::mem::take(&mut more), &[]).await;
+            }
+            tokio::select! {
+                received = self.receiver.receive() => match received {
+                    Received::Message(message) => self.message(&message),
+                    Received::Gap => self.gap(),
+                    Received::Closed => {
+                        tracing::error!("a relay hears nothing any more: its bus is closed");
+                        return;
+                    }
+                },
+                () = self.shared.interest.changed() => more = self.shared.interest.lack(),
+                _ = tick.tick() => {
+                    ticks += 1;
+                    self.tick(ticks % IDLE == 0);
+                    more = self.shared.interest.lack();
+                    let less = self.shared.interest.excess();
+                    if !less.is_empty() {
+                        self.follow(&[], &less).await;
+                    }
+                }
+            }
+            if self.shared.outgoing.is_done() {
+                return;
+            }
+        }
+    }
+
+    async fn follow(&mut self, more: &[Topic], less: &[Topic]) {
+        match self.receiver.follow(more, less).await {
+            Ok(()) => self.shared.interest.followed(more, less),
+            // The next tick asks again.
+            Err(error) => tracing::warn!(%error, "a relay cannot follow all that it wants"),
+        }
+    }
+
+    fn tick(&mut self, due: bool) {
+        if self.hello.is_some() {
+            self.shared.outgoing.say_hello();
+        } else {
+            self.shared.outgoing.tick(due);
+        }
+        self.peers.forget();
+    }
+
+    fn gap(&mut self) {
+        self.hello = Some(self.shared.outgoing.say_hello());
+    }
+
+    fn message(&mut self, message: &Bytes) {
+        let counts = &self.shared.counts;
+        match envelope::read(message) {
+            Ok((head, body)) if head.origin == self.shared.outgoing.origin() => self.echo(&head, &body),
+            Ok((head, body)) => self.foreign(&head, body),
+            Err(Unreadable::Unknown) => count(&counts.unknown),
+            Err(Unreadable::Damaged) => count(&counts.damaged),
+        }
+    }
+
+    fn echo(&mut self, head: &Head, body: &Body<'_>) {
+        if !matches!(body, Body::Beacon(_)) {
+            return;
+        }
+        self.shared.outgoing.confirm(head.sequence);
+        if self.hello.is_some_and(|hello| hello <= head.sequence) {
+            self.hello = None;
+            self.since = Instant::now();
+            self.catch_up(Topic::EVERYONE);
+        }
+    }
+
+    fn foreign(&mut self, head: &Head, body: Body<'_>) {
+        let Some(since) = self.since(head.topic) else {
+            // A topic that matters no more, or not yet.
+            count(&self.shared.counts.unconcerned);
+            return;
+        };
+        match self.peers.message(head, since) {
+            Verdict::Late => return count(&self.shared.counts.late),
+            // What waits to be told after a hello is all that there is.
+            Verdict::AfterGap if self.hello.is_none() => self.catch_up(head.topic),
+            Verdict::AfterGap | Verdict::Next => {}
+        }
+        match body {
+            Body::Event { kinds, uri, event } => self.event(kinds, uri, &event),
+            Body::Beacon(beacon) => self.beacon(head, &beacon),
+            Body::Missed(missed) => self.missed(&missed),
+        }
+    }
+
+    fn event(&self, kinds: Kinds, uri: Option<&str>, event: &EncodedEvent<'_>) {
+        let counts = &self.shared.counts;
+        if !self.hub.concerns(kinds, uri) {
+            return count(&counts.unconcerned);
+        }
+        match catch_unwind(|| H::decode(event)) {
+            Ok(Some(Ok(decoded))) => {
+                self.hub.offer_foreign(decoded, uri);
+                count(&counts.delivered);
+            }
+            Ok(None) => count(&counts.unknown),
+            Ok(Some(Err(error))) => {
+                tracing::warn!(%error, event = event.name(), "an event of another process cannot be read");
+                count(&counts.damaged);
+            }
+            Err(_) => {
+                tracing::error!(event = event.name(), "reading an event of another process panicked");
+                count(&counts.damaged);
+            }
+        }
+    }
+
+    fn beacon(&mut self, head: &Head, beacon: &Beacon) {
+        if beacon.hello {
+            self.shared.outgoing.answer();
+        }
+        for &(topic, sequence, age) in &beacon.last {
+            let Some(topic) = Topic::at(topic).filter(|topic| *topic != Topic::EVERYONE) else { continue };
+            let Some(since) = self.since(topic) else { continue };
+            let age = Duration::from_millis(age);
+            if self.peers.told(head.origin, topic, sequence, age, since) && self.hello.is_none() {
+                self.catch_up(topic);
+            }
+        }
+    }
+
+    fn missed(&self, missed: &MissedEvents) {
+        let kinds = missed.kinds();
+        let Some(uris) = missed.uris() else { return self.hub.lagged(kinds, None) };
+        self.hub.lagged(kinds.difference(Kinds::RESOURCES_UPDATED), None);
+        for uri in uris {
+            self.hub.lagged(Kinds::RESOURCES_UPDATED, Some(uri));
+        }
+    }
+
+    /// Messages of a topic were lost, and nobody knows what they said.
+    fn catch_up(&self, topic: Topic) {
+        count(&self.shared.counts.gaps);
+        if topic == Topic::EVERYONE {
+            self.hub.lagged(Kinds::ALL, None);
+        } else {
+            self.hub.lagged_where(|uri| Topic::of(uri) == topic);
+        }
+    }
+
+    /// Since when nothing of a topic is lost, if it matters.
+    fn since(&self, topic: Topic) -> Option<Instant> {
+        if topic == Topic::EVERYONE {
+            return Some(self.since);
+        }
+        self.shared.interest.since(topic).map(|since| since.max(self.since))
+    }
+}
