@@ -42,6 +42,8 @@ pub(super) enum Body<'a> {
 pub(super) struct Beacon {
     /// Whether the others are to say the same of themselves.
     pub(super) hello: bool,
+    /// Whether nothing comes after it.
+    pub(super) goodbye: bool,
     /// The last message of each topic: its index, the sequence, and how many milliseconds ago it was sent.
     pub(super) last: Vec<(u16, u64, u64)>,
 }
@@ -103,7 +105,7 @@ pub(super) fn write(head: &Head, body: &Body<'_>) -> Bytes {
         }
         Body::Beacon(beacon) => {
             out.put_u8(b'b');
-            put_json(&mut out, &(beacon.hello, &beacon.last));
+            put_json(&mut out, &(beacon.hello, beacon.goodbye, &beacon.last));
         }
         Body::Missed(missed) => {
             out.put_u8(b'm');
@@ -124,8 +126,8 @@ pub(super) fn read(message: &[u8]) -> Result<(Head, Body<'_>), Unreadable> {
             Body::Event { kinds, uri: has_uri.then_some(uri), event: EncodedEvent::new(name, json) }
         }
         b'b' => {
-            let (hello, last) = take_json(rest)?;
-            Body::Beacon(Beacon { hello, last })
+            let (hello, goodbye, last) = take_json(rest)?;
+            Body::Beacon(Beacon { hello, goodbye, last })
         }
         b'm' => {
             let (kinds, uris) = take_json(rest)?;
@@ -221,7 +223,7 @@ mod tests {
         [
             Body::Event { kinds, uri: Some("x:a"), event: event.clone() },
             Body::Event { kinds, uri: None, event },
-            Body::Beacon(Beacon { hello: true, last: vec![(3, 4, 5)] }),
+            Body::Beacon(Beacon { hello: true, goodbye: false, last: vec![(3, 4, 5)] }),
             Body::Missed(MissedEvents::new(kinds, Some(vec!["x:a".into()]))),
         ]
     }

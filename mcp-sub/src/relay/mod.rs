@@ -47,7 +47,8 @@
 //! every ten seconds anyway. So the others notice what did not come, be it for a lost connection, a restart of the broker or a
 //! slow consumer. Their streams then get one catch-up for each honoured kind and URI that can be concerned, by
 //! [`handle_lagged`](crate::SubscriptionHandler::handle_lagged) as after any overflow. What is lost last of all is noticed
-//! at the next beacon, so within some ten seconds after the network is whole.
+//! at the next beacon, so within some ten seconds after the network is whole. A process that falls silent for 30 seconds
+//! without having been [shut down](Attached::shutdown) may have taken with it what it had published: that is a loss as well.
 //!
 //! **Bounded.** 1024 events, or 16 MiB of them, wait for the broker. What is published beyond that goes to the streams here
 //! alone, and when there is room again, the others get a catch-up for what it concerned. What comes is handed to the

@@ -252,6 +252,11 @@ impl Outgoing {
         }
     }
 
+    /// What the others have to have got.
+    pub(super) fn all_sent(&self) -> Beacon {
+        lock(&self.state).sent.beacon(Asked::Regular)
+    }
+
     /// The head of the message that is sent now.
     pub(super) fn head(&self, topic: Topic) -> Head {
         let state = lock(&self.state);
@@ -296,7 +301,7 @@ impl Sent {
             (*topic != Topic::EVERYONE && told(*sequence, age))
                 .then(|| (topic.index(), *sequence, u64::try_from(age.as_millis()).unwrap_or(u64::MAX)))
         });
-        Beacon { hello: asked == Asked::Hello, last: last.collect() }
+        Beacon { hello: asked == Asked::Hello, goodbye: false, last: last.collect() }
     }
 }
 

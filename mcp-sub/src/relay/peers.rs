@@ -9,8 +9,8 @@ use super::{
     envelope::{Head, Origin},
 };
 
-/// After how much silence a peer is gone. Each sends a beacon far more often.
-const FORGET: Duration = Duration::from_secs(60);
+/// After how much silence a peer is gone: three of its beacons.
+const FORGET: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
 pub(super) struct Peers {
@@ -71,8 +71,25 @@ impl Peers {
         gap
     }
 
-    pub(super) fn forget(&mut self) {
+    /// Lets go of those who are gone without a word. Returns whether there are any: they may have taken with them what they
+    /// had published.
+    pub(super) fn forget(&mut self) -> bool {
+        let before = self.peers.len();
         self.peers.retain(|_, peer| peer.heard.elapsed() < FORGET);
+        self.peers.len() < before
+    }
+
+    /// One said goodbye.
+    pub(super) fn part(&mut self, origin: Origin) {
+        self.peers.remove(&origin);
+    }
+
+    /// Silence up to now says nothing.
+    pub(super) fn excuse(&mut self) {
+        let now = Instant::now();
+        for peer in self.peers.values_mut() {
+            peer.heard = now;
+        }
     }
 
     fn peer(&mut self, origin: Origin, now: Instant) -> &mut Peer {
@@ -149,8 +166,9 @@ mod tests {
     async fn who_is_silent_is_forgotten() {
         let mut peers = Peers::default();
         peers.message(&head(1, 0, Duration::ZERO), Instant::now());
+        assert!(!peers.forget());
         advance(FORGET).await;
-        peers.forget();
+        assert!(peers.forget());
         assert!(peers.peers.is_empty());
     }
 }

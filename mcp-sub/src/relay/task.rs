@@ -19,6 +19,9 @@ use crate::{hub::Hub, kind::Kinds, sync::catch_unwind};
 const TICK: Duration = Duration::from_secs(1);
 /// Every so many ticks there is a beacon anyway.
 const IDLE: u32 = 10;
+/// After how long without an echo nobody's silence says anything: it is our own line. Longer than between two beacons,
+/// shorter than after which peers are gone.
+const DEAF: Duration = Duration::from_secs(15);
 /// How long to wait after what failed.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -42,8 +45,15 @@ pub(super) async fn run<B: Bus, H: RelayedHandler>(mut bus: B, hub: Hub<H>, shar
         }
     };
     shared.outgoing.say_hello();
-    let incoming =
-        Incoming { receiver, hub, shared: &shared, peers: Peers::default(), since: attached, hello: None };
+    let incoming = Incoming {
+        receiver,
+        hub,
+        shared: &shared,
+        peers: Peers::default(),
+        since: attached,
+        echoed: attached,
+        hello: None,
+    };
     tokio::join!(send(sender, &shared), incoming.run());
 }
 
@@ -83,7 +93,7 @@ async fn send(mut sender: impl BusSender, Shared { outgoing, counts, .. }: &Shar
     }
     // Its echo says that the broker has all.
     let head = outgoing.head(Topic::EVERYONE);
-    let body = Body::Beacon(Beacon::default());
+    let body = Body::Beacon(Beacon { goodbye: true, ..outgoing.all_sent() });
     let last = sender.send(Topic::EVERYONE, envelope::write(&head, &body)).await;
     if let Err(error) = last.and(sender.flush().await) {
         tracing::warn!(%error, "a relay could not flush what it had sent");
@@ -99,6 +109,8 @@ struct Incoming<'a, R, H: RelayedHandler> {
     peers: Peers,
     /// Since when nothing is lost, but for what is known.
     since: Instant,
+    /// When something of ours came back last.
+    echoed: Instant,
     /// There was a gap: streams are told of it when the hello of this sequence has come back, and with it all that is
     /// followed is there again.
     hello: Option<u64>,
@@ -154,7 +166,9 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
         } else {
             self.shared.outgoing.tick(due);
         }
-        self.peers.forget();
+        if self.echoed.elapsed() < DEAF && self.peers.forget() {
+            self.catch_up(Topic::EVERYONE);
+        }
     }
 
     fn gap(&mut self) {
@@ -176,9 +190,14 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
             return;
         }
         self.shared.outgoing.confirm(head.sequence);
+        if self.echoed.elapsed() >= DEAF {
+            self.peers.excuse();
+        }
+        self.echoed = Instant::now();
         if self.hello.is_some_and(|hello| hello <= head.sequence) {
             self.hello = None;
             self.since = Instant::now();
+            self.peers.excuse();
             self.catch_up(Topic::EVERYONE);
         }
     }
@@ -235,6 +254,9 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
             if self.peers.told(head.origin, topic, sequence, age, since) && self.hello.is_none() {
                 self.catch_up(topic);
             }
+        }
+        if beacon.goodbye {
+            self.peers.part(head.origin);
         }
     }
 

@@ -270,8 +270,35 @@ async fn a_hub_without_its_relay_goes_on_alone() {
     drop(relay);
     hub.publish(super::probe::Changed { uri: None, number: 1 });
     assert_eq!(here.event().await.number, 1);
-    there.silence(SECOND * 30).await;
+    there.silence(SECOND * 20).await;
     drop(hub);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_process_takes_with_it_is_told_of_and_one_that_said_goodbye_takes_nothing() {
+    let memory = Memory::new();
+    let ([a, b, c], [to_a, ..]) = joined(&memory).await;
+    let listener = c.listen(true, &["x:a"]);
+    assert!(b.relay.shutdown(SECOND * 5).await);
+    listener.silence(SECOND * 120).await;
+    // It dies before the broker has what it published.
+    to_a.cut();
+    a.tools(1);
+    drop(a);
+    assert_eq!(listener.wait().await, all_of(&["tools", "x:a"]));
+    listener.silence(SECOND * 120).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_cut_off_for_long_does_not_take_it_for_the_death_of_the_others() {
+    let memory = Memory::new();
+    let ([_a, b], [_, to_b]) = joined(&memory).await;
+    let listener = b.listen(true, &[]);
+    to_b.cut();
+    listener.silence(SECOND * 120).await;
+    to_b.heal();
+    assert_eq!(listener.wait().await, all_of(&["tools"]), "once, for what may have been said meanwhile");
+    listener.silence(SECOND * 120).await;
 }
 
 #[tokio::test(start_paused = true)]
