@@ -128,6 +128,31 @@ async fn streams_of_another_replica_are_told_once_and_those_here_too() {
     }
 }
 
+/// Nothing of a stream leaves its process: what comes from elsewhere carries the id of the stream that it is told to.
+#[tokio::test]
+async fn each_stream_is_told_under_its_own_id() {
+    let broker = Broker::start();
+    let [(a, _to_a), (b, _to_b)] = two(&broker).await;
+    let mut lines = Lines::connect(&b.server);
+    for id in ["\"seven\"", "8"] {
+        lines.listening(id, r#"{"toolsListChanged":true}"#).await;
+    }
+    a.server.publish(ToolsChanged);
+    let mut ids = [lines.told().await.0, lines.told().await.0];
+    ids.sort();
+    assert_eq!(ids, ["\"seven\"", "8"]);
+}
+
+#[tokio::test]
+async fn an_event_that_is_too_large_for_the_broker_is_a_catch_up_elsewhere() {
+    let broker = Broker::start();
+    let [(a, mut to_a), (_b, mut to_b)] = two(&broker).await;
+    a.server.publish_for("x:a", Saved { uri: "x".repeat(2 << 20) });
+    assert_eq!(told(&mut to_b).await, "x:a");
+    a.save("x:b");
+    assert_eq!([told(&mut to_a).await, told(&mut to_b).await], ["x:b", "x:b"], "and all goes on");
+}
+
 #[tokio::test]
 async fn a_replica_starts_and_serves_without_the_broker_and_joins_when_it_is_there() {
     let broker = Broker::start();
