@@ -39,7 +39,7 @@ pub struct Nats {
 }
 
 impl Relay<Nats> {
-    /// Over core NATS. Messages go to `SUBJECT.all` and `SUBJECT.uri.1` to `SUBJECT.uri.1024`: the client may publish and
+    /// Over core NATS. Messages go to `SUBJECT.all` and `SUBJECT.uri.1` to `SUBJECT.uri.4096`: the client may publish and
     /// subscribe to these, and nobody else should. The server filters: a process subscribes to the topics of its streams'
     /// URIs only.
     ///
