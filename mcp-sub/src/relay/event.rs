@@ -10,7 +10,7 @@ use crate::handler::SubscriptionHandler;
 /// `Serialize` and `DeserializeOwned`; [`ListChanges`](crate::ListChanges) has it.
 ///
 /// An event goes by the name of its method, so that replicas of two versions understand each other as long as names and
-/// fields do: what one does not know is counted and skipped.
+/// fields do. What one does not know is counted, and the streams that it concerns get a catch-up.
 #[diagnostic::on_unimplemented(
     message = "the events of `{Self}` cannot go to other processes",
     note = "write `#[subscription_handler(relay)]`"
@@ -23,11 +23,11 @@ pub trait RelayedHandler: SubscriptionHandler {
     /// If it cannot be written. Then it is not relayed, and the streams of the other processes get a catch-up for it.
     fn encode(event: &Self::Event) -> Result<EncodedEvent<'static>, EventError>;
 
-    /// The event again, or `None` if no event has this name.
+    /// The event again, or `None` if no event has this name. Then the streams that it concerns get a catch-up.
     ///
     /// # Errors
     ///
-    /// If it cannot be read. Then it is counted and skipped.
+    /// If it cannot be read. Likewise.
     fn decode(encoded: &EncodedEvent<'_>) -> Option<Result<Self::Event, EventError>>;
 }
 

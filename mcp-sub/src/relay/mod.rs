@@ -55,7 +55,8 @@
 //! streams' slots at once; what the bus had no room for is a loss like any other.
 //!
 //! **Versions.** An event is known by the name of its method. One that a replica does not know, or cannot read, is counted
-//! ([`Attached::stats`]) and skipped. Let fields that are new have a default.
+//! ([`Attached::stats`]) and skipped, and the streams that it concerns get a catch-up for it: so no change is lost while two
+//! versions run. Let fields that are new have a default.
 //!
 //! Whoever can write to the broker can make streams hear of changes: see to its permissions.
 
@@ -196,7 +197,9 @@ struct Out<H> {
 impl<H: RelayedHandler> Outlet<H::Event> for Out<H> {
     fn send(&self, event: &H::Event, kinds: Kinds, uri: Option<&str>) {
         let Shared { outgoing, counts, .. } = &*self.shared;
-        let fits = match catch_unwind(|| H::encode(event)) {
+        // Its error is foreign as well.
+        let encode = || H::encode(event).map_err(|error| error.to_string());
+        let fits = match catch_unwind(encode) {
             Ok(Ok(event)) => outgoing.push(Waiting { kinds, uri: uri.map(Into::into), event }),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "an event cannot be written for other processes");

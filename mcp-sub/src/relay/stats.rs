@@ -36,9 +36,9 @@ counts! {
     unconcerned,
     /// Messages that had come before, or too late.
     late,
-    /// Messages that this version does not know.
+    /// Messages that this version does not know. If it is an event, the streams that it concerns got a catch-up.
     unknown,
-    /// Messages that cannot be read.
+    /// Messages that cannot be read. Likewise.
     damaged,
     /// How often streams got a catch-up since messages of other processes were lost.
     gaps,

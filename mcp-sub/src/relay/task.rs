@@ -226,10 +226,15 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
         if !self.hub.concerns(kinds, uri) {
             return count(&counts.unconcerned);
         }
-        match catch_unwind(|| H::decode(event)) {
+        // Its error is foreign as well.
+        let decode = || H::decode(event).map(|decoded| decoded.map_err(|error| error.to_string()));
+        match catch_unwind(decode) {
             Ok(Some(Ok(decoded))) => {
+                // What it changes there and not by its method here.
+                let more = kinds.difference(H::kinds(&decoded));
                 self.hub.offer_foreign(decoded, uri);
                 count(&counts.delivered);
+                return self.hub.lagged(more, uri);
             }
             Ok(None) => count(&counts.unknown),
             Ok(Some(Err(error))) => {
@@ -241,6 +246,8 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
                 count(&counts.damaged);
             }
         }
+        // Something has changed, whatever it is called.
+        self.hub.lagged(kinds, uri);
     }
 
     fn beacon(&mut self, head: &Head, beacon: &Beacon) {

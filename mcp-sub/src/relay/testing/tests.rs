@@ -6,12 +6,15 @@ use bytes::Bytes;
 use tokio::time::sleep;
 
 use super::{
-    super::{Relay, Topic},
+    super::{
+        EncodedEvent, Relay, RelayedHandler, Topic,
+        envelope::{Body, Head, write},
+    },
     Faults, Memory, MemoryBus,
     contract::{self, Scene},
-    probe::{Heard, Listener, Replica},
+    probe::{Changed, Heard, Listener, Probe, Replica},
 };
-use crate::{ListChanges, Subscriptions, ToolsListChanged};
+use crate::{Kinds, ListChanges, Subscriptions, ToolsListChanged};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -90,12 +93,9 @@ async fn after_a_partition_that_nobody_tells_of_each_stream_is_told() {
     b.saved("x:a", 2);
     sleep(SECOND * 5).await;
     bus.heal();
-    assert_eq!(
-        inside.next().await,
-        Heard::Event(super::probe::Changed { uri: Some("x:a".into()), number: 2 })
-    );
+    assert_eq!(inside.next().await, Heard::Event(Changed { uri: Some("x:a".into()), number: 2 }));
     assert_eq!(inside.next().await, all_of(&["tools", "x:a"]), "what `a` published");
-    assert_eq!(outside.next().await, Heard::Event(super::probe::Changed { uri: None, number: 1 }));
+    assert_eq!(outside.next().await, Heard::Event(Changed { uri: None, number: 1 }));
     let Heard::CatchUp(told) = outside.next().await else { panic!("what `b` published is lost") };
     assert!(told.contains(&"x:a".into()), "{told:?}");
     inside.silence(SECOND * 60).await;
@@ -215,31 +215,48 @@ async fn what_is_late_is_told_of_by_a_catch_up_and_never_after_what_came_later()
 
 #[tokio::test(start_paused = true)]
 async fn unknown_and_damaged_messages_are_counted_and_skipped() {
-    use crate::relay::{
-        EncodedEvent,
-        envelope::{Body, Head, write},
-    };
     let memory = Memory::new();
     let ([a, b], [_, bus]) = joined(&memory).await;
     let listener = b.listen(true, &[]);
     bus.inject(Bytes::from_static(b"mcs"));
     bus.inject(Bytes::from_static(b"mcs\xffwhatever comes with the next version"));
-    let head = |sequence| Head {
-        origin: 7,
-        sequence,
-        previous: sequence - 1,
-        previous_age: Duration::ZERO,
-        topic: Topic::EVERYONE,
-    };
-    let kinds = crate::Kinds::TOOLS_LIST_CHANGED;
-    let event = EncodedEvent::new("renamed", "{}");
-    bus.inject(write(&head(1), &Body::Event { kinds, uri: None, event }));
-    let event = EncodedEvent::new("changed", "{\"number\":\"none\"}");
-    bus.inject(write(&head(2), &Body::Event { kinds, uri: None, event }));
+    let kinds = Kinds::TOOLS_LIST_CHANGED;
+    bus.inject(foreign_event(1, kinds, None, EncodedEvent::new("renamed", "{}")));
+    bus.inject(foreign_event(2, kinds, None, EncodedEvent::new("changed", "{\"number\":\"none\"}")));
+    assert_eq!(listener.next().await, all_of(&["tools"]));
     a.tools(1);
     assert_eq!(listener.event().await.number, 1);
     let stats = b.relay.stats();
     assert_eq!((stats.unknown, stats.damaged, stats.gaps), (2, 2, 0));
+}
+
+/// An event of a replica of another version.
+fn foreign_event(sequence: u64, kinds: Kinds, uri: Option<&str>, event: EncodedEvent<'_>) -> Bytes {
+    let topic = Topic::EVERYONE;
+    let head = Head { origin: 7, sequence, previous: sequence - 1, previous_age: Duration::ZERO, topic };
+    write(&head, &Body::Event { kinds, uri, event })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_version_publishes_and_this_one_cannot_read_is_told_by_a_catch_up() {
+    let memory = Memory::new();
+    let ([b], [bus]) = joined(&memory).await;
+    let (listener, other) = (b.listen(true, &["x:a", "x:b"]), b.listen(false, &["x:b"]));
+    let (tools, updates) = (Kinds::TOOLS_LIST_CHANGED, Kinds::RESOURCES_UPDATED);
+    let renamed = EncodedEvent::new("renamed", "{}");
+    bus.inject(foreign_event(1, tools, None, renamed.clone()));
+    assert_eq!(listener.next().await, all_of(&["tools"]), "its method is missing here");
+    bus.inject(foreign_event(2, updates, Some("x:a"), EncodedEvent::new("changed", "[1]")));
+    assert_eq!(listener.next().await, all_of(&["x:a"]), "it has another shape here");
+    bus.inject(foreign_event(3, Kinds::PROMPTS_LIST_CHANGED, None, renamed));
+    let event = Changed { uri: None, number: 1 };
+    bus.inject(foreign_event(4, tools.union(updates), Some("x:a"), Probe::encode(&event).unwrap()));
+    assert_eq!(listener.next().await, Heard::Event(event));
+    assert_eq!(listener.next().await, all_of(&["x:a"]), "here it changes less");
+    listener.silence(SECOND * 20).await;
+    other.silence(SECOND).await;
+    let stats = b.relay.stats();
+    assert_eq!((stats.unknown, stats.damaged, stats.unconcerned, stats.gaps), (1, 1, 1, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,7 +285,7 @@ async fn a_hub_without_its_relay_goes_on_alone() {
     let (here, there) = (a.listen(true, &[]), b.listen(true, &[]));
     let Replica { hub, relay } = a;
     drop(relay);
-    hub.publish(super::probe::Changed { uri: None, number: 1 });
+    hub.publish(Changed { uri: None, number: 1 });
     assert_eq!(here.event().await.number, 1);
     there.silence(SECOND * 20).await;
     drop(hub);
@@ -308,10 +325,8 @@ async fn list_changes_are_relayed_out_of_the_box() {
     let (a, b) = (server(), server());
     let relays = [&a, &b].map(|server| Relay::over(memory.bus()).attach(server.hub()));
     sleep(SECOND).await;
-    let kinds = crate::protocol::filter::RequestedFilter {
-        kinds: crate::Kinds::TOOLS_LIST_CHANGED,
-        uris: Vec::new(),
-    };
+    let kinds =
+        crate::protocol::filter::RequestedFilter { kinds: Kinds::TOOLS_LIST_CHANGED, uris: Vec::new() };
     let registration = b.hub().register(std::sync::Arc::new(crate::filter::Honoured::new(kinds)), 8);
     a.publish(ToolsListChanged);
     sleep(SECOND).await;
