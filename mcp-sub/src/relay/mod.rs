@@ -52,7 +52,8 @@
 //!
 //! **Bounded.** 1024 events, or 16 MiB of them, wait for the broker. What is published beyond that goes to the streams here
 //! alone, and when there is room again, the others get a catch-up for what it concerned. What comes is handed to the
-//! streams' slots at once; what the bus had no room for is a loss like any other.
+//! streams' slots at once; what the bus had no room for is a loss like any other. Of more than 1024 other processes, the one
+//! that was silent for longest is forgotten, which is a loss as well.
 //!
 //! **Versions.** An event is known by the name of its method. One that a replica does not know, or cannot read, is counted
 //! ([`Attached::stats`]) and skipped, and the streams that it concerns get a catch-up for it: so no change is lost while two

@@ -11,10 +11,14 @@ use super::{
 
 /// After how much silence a peer is gone: three of its beacons.
 const FORGET: Duration = Duration::from_secs(30);
+/// How many are known at most.
+const PEERS: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Peers {
     peers: HashMap<Origin, Peer>,
+    /// One was forgotten for want of room, and that has not been told yet.
+    crowded: bool,
 }
 
 #[derive(Debug)]
@@ -71,12 +75,12 @@ impl Peers {
         gap
     }
 
-    /// Lets go of those who are gone without a word. Returns whether there are any: they may have taken with them what they
-    /// had published.
+    /// Lets go of those who are gone without a word. Returns whether there are any, or were too many: they may have taken
+    /// with them what they had published.
     pub(super) fn forget(&mut self) -> bool {
         let before = self.peers.len();
         self.peers.retain(|_, peer| peer.heard.elapsed() < FORGET);
-        self.peers.len() < before
+        std::mem::take(&mut self.crowded) || self.peers.len() < before
     }
 
     /// One said goodbye.
@@ -93,9 +97,21 @@ impl Peers {
     }
 
     fn peer(&mut self, origin: Origin, now: Instant) -> &mut Peer {
+        if self.peers.len() >= PEERS && !self.peers.contains_key(&origin) {
+            self.make_room();
+        }
         let peer = self.peers.entry(origin).or_insert_with(|| Peer { heard: now, seen: HashMap::new() });
         peer.heard = now;
         peer
+    }
+
+    /// Forgets the one that was silent for longest.
+    fn make_room(&mut self) {
+        let oldest = self.peers.iter().min_by_key(|(_, peer)| peer.heard).map(|(origin, _)| *origin);
+        if let Some(oldest) = oldest {
+            self.peers.remove(&oldest);
+            self.crowded = true;
+        }
     }
 
     fn note(&mut self, origin: Origin, topic: Topic, sequence: u64, at: Instant) {
@@ -170,5 +186,25 @@ mod tests {
         advance(FORGET).await;
         assert!(peers.forget());
         assert!(peers.peers.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_too_many_the_one_silent_for_longest_is_forgotten_and_that_is_a_loss() {
+        let (mut peers, since) = (Peers::default(), Instant::now());
+        let from = |origin| Head { origin, ..head(1, 0, Duration::ZERO) };
+        for origin in 0..PEERS as Origin {
+            peers.message(&from(origin), since);
+            advance(Duration::from_millis(1)).await;
+        }
+        assert!(!peers.forget());
+        assert_eq!(peers.message(&from(0), since), Verdict::Late, "it is heard of again");
+        for origin in 0..10 {
+            peers.message(&from(1_000_000 + origin), since);
+            advance(Duration::from_millis(1)).await;
+        }
+        assert_eq!(peers.peers.len(), PEERS);
+        assert!(peers.peers.contains_key(&0) && !peers.peers.contains_key(&1));
+        assert!(peers.forget());
+        assert!(!peers.forget(), "once");
     }
 }
