@@ -17,6 +17,7 @@ pub type BusError = Box<dyn Error + Send + Sync>;
 ///   catch-ups, no changes.
 /// - What is sent to [`Topic::EVERYONE`] comes to every receiver, that of the sender included: a relay knows by this echo
 ///   what has reached the broker.
+/// - Messages of 512 KiB are taken. A larger one may be refused: its event becomes a catch-up.
 /// - Nothing grows without bound: a sender waits, and a receiver that is too slow loses messages.
 pub trait Bus: Send + 'static {
     /// The half that sends.
@@ -38,7 +39,7 @@ pub trait BusSender: Send + 'static {
     ///
     /// # Errors
     ///
-    /// If the broker does not get this message. The relay says so to the others when it can.
+    /// If the broker does not get this message, or may not. The relay says so to the others when it can.
     ///
     /// # Cancel safety
     ///

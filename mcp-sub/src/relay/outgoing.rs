@@ -20,6 +20,8 @@ const EVENTS: usize = 1024;
 const BYTES: usize = 16 << 20;
 /// Of how many URIs it is known that events about them did not fit. Beyond it, of all.
 const URIS: usize = 1024;
+/// And how long they are together, so that a broker takes the note of them.
+const URI_BYTES: usize = 64 << 10;
 /// What was sent longer ago is not told to those who ask.
 const RECENT: Duration = Duration::from_secs(120);
 
@@ -87,21 +89,23 @@ struct Missed {
     kinds: Kinds,
     /// `None`: any.
     uris: Option<BTreeSet<Box<str>>>,
+    bytes: usize,
 }
 
 impl Missed {
     fn add(&mut self, kinds: Kinds, uri: Option<&str>) {
-        let first = self.kinds.is_empty();
         let had_updates = self.kinds.intersects(Kinds::RESOURCES_UPDATED);
         self.kinds = self.kinds.union(kinds);
         if !kinds.intersects(Kinds::RESOURCES_UPDATED) {
             return;
         }
-        if first || !had_updates {
+        if !had_updates {
             self.uris = Some(BTreeSet::new());
         }
         match (&mut self.uris, uri) {
-            (Some(uris), Some(uri)) if uris.contains(uri) || uris.len() < URIS => {
+            (Some(uris), Some(uri)) if uris.contains(uri) => {}
+            (Some(uris), Some(uri)) if uris.len() < URIS && self.bytes + uri.len() <= URI_BYTES => {
+                self.bytes += uri.len();
                 uris.insert(uri.into());
             }
             _ => self.uris = None,
@@ -109,7 +113,7 @@ impl Missed {
     }
 
     fn take(&mut self) -> Option<MissedEvents> {
-        let Self { kinds, uris } = std::mem::take(self);
+        let Self { kinds, uris, .. } = std::mem::take(self);
         let uris = uris.map(|uris| uris.into_iter().map(String::from).collect());
         (!kinds.is_empty()).then(|| MissedEvents::new(kinds, uris))
     }
@@ -159,22 +163,6 @@ impl Outgoing {
     /// Takes a note of an event that cannot be sent.
     pub(super) fn note_missed(&self, kinds: Kinds, uri: Option<&str>) {
         lock(&self.state).missed.add(kinds, uri);
-        self.changed.notify_one();
-    }
-
-    /// Takes back what could not be sent after all.
-    pub(super) fn note_unsent(&self, missed: &MissedEvents) {
-        {
-            let mut state = lock(&self.state);
-            match missed.uris() {
-                Some(uris) if !uris.is_empty() => {
-                    for uri in uris {
-                        state.missed.add(missed.kinds(), Some(uri));
-                    }
-                }
-                _ => state.missed.add(missed.kinds(), None),
-            }
-        }
         self.changed.notify_one();
     }
 
@@ -266,6 +254,12 @@ impl Outgoing {
         Head { origin: self.origin, sequence: sequence + 1, previous, previous_age, topic }
     }
 
+    /// The bus did not take the message of this head, or does not know whether it did. Its sequence is not used again, since
+    /// whoever got it takes the next one of the same for a copy.
+    pub(super) fn failed(&self, head: &Head) {
+        lock(&self.state).sent.sequence = head.sequence;
+    }
+
     /// The message of this head is with the bus.
     pub(super) fn sent(&self, head: &Head, is_beacon: bool) {
         let mut state = lock(&self.state);
@@ -353,5 +347,17 @@ mod tests {
         let large = "x".repeat(BYTES / 3);
         assert!(outgoing.push(event(&large)));
         assert!(!outgoing.push(event(&large)));
+    }
+
+    #[test]
+    fn a_note_of_long_uris_is_bounded_as_well() {
+        let mut missed = Missed::default();
+        for index in 0..3 {
+            missed.add(Kinds::RESOURCES_UPDATED, Some(&format!("{index}{}", "x".repeat(URI_BYTES / 3))));
+            assert_eq!(missed.uris.is_some(), index < 2);
+        }
+        assert!(missed.take().is_some_and(|missed| missed.uris().is_none()), "any");
+        missed.add(Kinds::RESOURCES_UPDATED, Some("x:a"));
+        assert!(missed.uris.is_some(), "there is room again");
     }
 }

@@ -78,10 +78,12 @@ async fn send(mut sender: impl BusSender, Shared { outgoing, counts, .. }: &Shar
             }
             Err(error) => {
                 tracing::warn!(%error, "a message was not relayed");
+                outgoing.failed(&head);
                 match next {
                     // The next tick asks again.
                     Next::Beacon(_) => {}
-                    Next::Missed(missed) => outgoing.note_unsent(&missed),
+                    // Without the URIs: perhaps it was too long.
+                    Next::Missed(missed) => outgoing.note_missed(missed.kinds(), None),
                     Next::Event(event) => {
                         count(&counts.unsent);
                         outgoing.note_missed(event.kinds, event.uri.as_deref());

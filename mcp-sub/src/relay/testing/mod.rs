@@ -5,6 +5,9 @@ mod memory;
 mod probe;
 #[cfg(test)]
 #[cfg(not(mcp_sub_loom))]
+mod refusing;
+#[cfg(test)]
+#[cfg(not(mcp_sub_loom))]
 mod tests;
 
 pub use self::memory::{Faults, Memory, MemoryBus, MemoryReceiver, MemorySender};
