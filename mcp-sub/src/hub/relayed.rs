@@ -17,13 +17,15 @@ pub(crate) trait Outlet<E>: Send + Sync {
     fn gained(&self, uri: &str);
     /// The last one does so no more. Likewise.
     fn lost(&self, uri: &str);
+    /// Another one has taken its place: nothing more may come by it. Returns by which number others know it.
+    fn replaced(&self) -> u128;
 }
 
 impl<H: SubscriptionHandler> Hub<H> {
-    /// From now on, `outlet` hears of what is published, and of what is honoured.
-    pub(crate) fn join(&self, outlet: Arc<dyn Outlet<H::Event>>) {
+    /// From now on, `outlet` hears of what is published, and of what is honoured. Returns the number of the one before.
+    pub(crate) fn join(&self, outlet: Arc<dyn Outlet<H::Event>>) -> Option<u128> {
         let before = write(self.index.index()).set_outlet(Some(outlet));
-        drop(before);
+        before.map(|before| before.replaced())
     }
 
     /// `outlet` hears of nothing any more, if it is still the one.

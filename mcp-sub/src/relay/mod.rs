@@ -78,7 +78,7 @@ use std::{
     fmt,
     hash::{BuildHasher, RandomState},
     marker::PhantomData,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
@@ -91,12 +91,7 @@ pub use self::{
     event::{EncodedEvent, EventError, RelayedHandler},
     stats::RelayStats,
 };
-use self::{
-    interest::Interest,
-    outgoing::{Outgoing, Waiting},
-    stats::{Counts, count},
-    task::Shared,
-};
+use self::{outgoing::Waiting, stats::count, task::Shared};
 use crate::{
     hub::{Hub, Outlet},
     kind::Kinds,
@@ -117,18 +112,20 @@ impl<B: Bus> Relay<B> {
     }
 
     /// Joins `hub` with those that are attached to the same bus in other processes, for as long as what is returned is
-    /// kept. A hub has one relay at most: attaching another one takes the place of the first.
+    /// kept. A hub has one relay at most: attaching another one takes the place of the first, which still sends what waits
+    /// and brings nothing more.
     ///
     /// # Panics
     ///
-    /// Outside a tokio runtime.
+    /// Outside of a tokio runtime, or in one without a timer.
     pub fn attach<H: RelayedHandler>(self, hub: &Hub<H>) -> Attached {
-        let outgoing = Outgoing::new(origin());
-        let shared = Arc::new(Shared { outgoing, interest: Interest::default(), counts: Counts::default() });
+        // First of all, since it panics where there is no timer.
+        let ticks = task::ticks();
+        let shared = Arc::new(Shared::new(origin()));
         let outlet: Arc<dyn Outlet<H::Event>> =
             Arc::new(Out::<H> { shared: shared.clone(), handler: PhantomData });
-        hub.join(outlet.clone());
-        let task = tokio::spawn(task::run(self.bus, hub.clone(), shared.clone()));
+        let before = hub.join(outlet.clone());
+        let task = tokio::spawn(task::run(self.bus, hub.clone(), shared.clone(), ticks, before));
         let hub = hub.clone();
         let part = Box::new(move || hub.part(&outlet));
         Attached { shared, task, part }
@@ -224,5 +221,11 @@ impl<H: RelayedHandler> Outlet<H::Event> for Out<H> {
 
     fn lost(&self, uri: &str) {
         self.shared.interest.lost(uri);
+    }
+
+    fn replaced(&self) -> envelope::Origin {
+        self.shared.replaced.store(true, Relaxed);
+        self.shared.outgoing.close();
+        self.shared.outgoing.origin()
     }
 }

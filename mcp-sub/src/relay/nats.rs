@@ -17,7 +17,7 @@ use futures_util::{
 };
 use tokio::{
     sync::oneshot,
-    task::{coop::consume_budget, unconstrained},
+    task::unconstrained,
     time::{Interval, MissedTickBehavior, interval, sleep},
 };
 
@@ -166,8 +166,6 @@ impl BusReceiver for NatsReceiver {
     }
 
     async fn receive(&mut self) -> Received {
-        // What comes without a pause leaves others their turn.
-        consume_budget().await;
         loop {
             if let Some((_, message)) = self.ready.pop() {
                 return Received::Message(message);

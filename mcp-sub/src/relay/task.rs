@@ -1,13 +1,23 @@
 //! The one task of a relay: it sends what waits, and hands out what comes.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::{
+    task::coop::consume_budget,
+    time::{Instant, Interval, MissedTickBehavior, interval, sleep},
+};
 
 use super::{
     Bus, BusReceiver, BusSender, EncodedEvent, Received, RelayedHandler, Topic,
-    envelope::{self, Beacon, Body, Head, MissedEvents, Unreadable},
+    envelope::{self, Beacon, Body, Head, MissedEvents, Origin, Unreadable},
     interest::Interest,
     outgoing::{Next, Outgoing},
     peers::{Peers, Verdict},
@@ -31,9 +41,32 @@ pub(super) struct Shared {
     pub(super) outgoing: Outgoing,
     pub(super) interest: Interest,
     pub(super) counts: Counts,
+    /// Whether the hub has another relay now.
+    pub(super) replaced: AtomicBool,
 }
 
-pub(super) async fn run<B: Bus, H: RelayedHandler>(mut bus: B, hub: Hub<H>, shared: Arc<Shared>) {
+impl Shared {
+    pub(super) fn new(origin: Origin) -> Self {
+        let (interest, counts) = (Interest::default(), Counts::default());
+        Self { outgoing: Outgoing::new(origin), interest, counts, replaced: AtomicBool::new(false) }
+    }
+}
+
+/// When a relay looks after itself.
+pub(super) fn ticks() -> Interval {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// `before`: the relay that the hub had.
+pub(super) async fn run<B: Bus, H: RelayedHandler>(
+    mut bus: B,
+    hub: Hub<H>,
+    shared: Arc<Shared>,
+    ticks: Interval,
+    before: Option<Origin>,
+) {
     let attached = Instant::now();
     let (sender, receiver) = loop {
         match bus.open().await {
@@ -53,8 +86,10 @@ pub(super) async fn run<B: Bus, H: RelayedHandler>(mut bus: B, hub: Hub<H>, shar
         since: attached,
         echoed: attached,
         hello: None,
+        before,
+        greeted: false,
     };
-    tokio::join!(send(sender, &shared), incoming.run());
+    tokio::join!(send(sender, &shared), incoming.run(ticks));
 }
 
 async fn send(mut sender: impl BusSender, Shared { outgoing, counts, .. }: &Shared) {
@@ -116,15 +151,19 @@ struct Incoming<'a, R, H: RelayedHandler> {
     /// There was a gap: streams are told of it when the hello of this sequence has come back, and with it all that is
     /// followed is there again.
     hello: Option<u64>,
+    /// What comes of this one was published here, and the streams have it.
+    before: Option<Origin>,
+    /// Somebody said hello since the last tick.
+    greeted: bool,
 }
 
 impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
-    async fn run(mut self) {
-        let mut tick = interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut ticks = 0;
+    async fn run(mut self, mut ticks: Interval) {
+        let mut ticked = 0;
         let mut more = self.shared.interest.lack();
         loop {
+            // A bus that brings messages without a pause leaves others their turn.
+            consume_budget().await;
             if !more.is_empty() {
                 self.follow(&std::mem::take(&mut more), &[]).await;
             }
@@ -138,9 +177,9 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
                     }
                 },
                 () = self.shared.interest.changed() => more = self.shared.interest.lack(),
-                _ = tick.tick() => {
-                    ticks += 1;
-                    self.tick(ticks % IDLE == 0);
+                _ = ticks.tick() => {
+                    ticked += 1;
+                    self.tick(ticked % IDLE == 0);
                     more = self.shared.interest.lack();
                     let less = self.shared.interest.excess();
                     if !less.is_empty() {
@@ -168,6 +207,10 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
         } else {
             self.shared.outgoing.tick(due);
         }
+        // Once for all who did: what is said goes to everyone.
+        if std::mem::take(&mut self.greeted) {
+            self.shared.outgoing.answer();
+        }
         if self.echoed.elapsed() < DEAF && self.peers.forget() {
             self.catch_up(Topic::EVERYONE);
         }
@@ -181,6 +224,7 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
         let counts = &self.shared.counts;
         match envelope::read(message) {
             Ok((head, body)) if head.origin == self.shared.outgoing.origin() => self.echo(&head, &body),
+            Ok((head, _)) if self.before == Some(head.origin) || self.shared.replaced.load(Relaxed) => {}
             Ok((head, body)) => self.foreign(&head, body),
             Err(Unreadable::Unknown) => count(&counts.unknown),
             Err(Unreadable::Damaged) => count(&counts.damaged),
@@ -253,16 +297,19 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
     }
 
     fn beacon(&mut self, head: &Head, beacon: &Beacon) {
-        if beacon.hello {
-            self.shared.outgoing.answer();
-        }
+        self.greeted |= beacon.hello;
+        let mut lost = HashSet::new();
         for &(topic, sequence, age) in &beacon.last {
             let Some(topic) = Topic::at(topic).filter(|topic| *topic != Topic::EVERYONE) else { continue };
             let Some(since) = self.since(topic) else { continue };
             let age = Duration::from_millis(age);
             if self.peers.told(head.origin, topic, sequence, age, since) && self.hello.is_none() {
-                self.catch_up(topic);
+                lost.insert(topic);
             }
+        }
+        if !lost.is_empty() {
+            count(&self.shared.counts.gaps);
+            self.hub.lagged_where(|uri| lost.contains(&Topic::of(uri)));
         }
         if beacon.goodbye {
             self.peers.part(head.origin);
@@ -280,6 +327,9 @@ impl<R: BusReceiver, H: RelayedHandler> Incoming<'_, R, H> {
 
     /// Messages of a topic were lost, and nobody knows what they said.
     fn catch_up(&self, topic: Topic) {
+        if self.shared.replaced.load(Relaxed) {
+            return;
+        }
         count(&self.shared.counts.gaps);
         if topic == Topic::EVERYONE {
             self.hub.lagged(Kinds::ALL, None);
