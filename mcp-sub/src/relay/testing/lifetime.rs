@@ -1,6 +1,6 @@
 //! A relay from its attaching to its end, and what of it others hear.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::sleep;
 
@@ -13,7 +13,12 @@ use super::{
     memory::MemorySender,
     probe::{Changed, Heard, Probe, Replica},
 };
-use crate::hub::Hub;
+use crate::{
+    Kinds, ListChanges, Subscriptions, ToolsListChanged,
+    filter::Honoured,
+    hub::{Hub, Next},
+    protocol::filter::RequestedFilter,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -124,4 +129,34 @@ async fn a_bus_that_never_pauses_leaves_others_their_turn() {
     }
     assert!(!replica.relay.task.is_finished());
     assert!(replica.relay.stats().damaged > 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_share_a_hub_share_its_relay_and_the_relay_outlives_them() {
+    let memory = Memory::new();
+    let hub = Hub::new();
+    let servers: [_; 2] = std::array::from_fn(|_| {
+        Subscriptions::builder(ListChanges::new().tools()).with_hub(hub.clone()).build()
+    });
+    let relay = Relay::over(memory.bus()).attach(servers[0].hub());
+    let elsewhere = Subscriptions::builder(ListChanges::new().tools()).build();
+    let _elsewhere = Relay::over(memory.bus()).attach(elsewhere.hub());
+    sleep(SECOND * 3).await;
+    let tools = RequestedFilter { kinds: Kinds::TOOLS_LIST_CHANGED, uris: Vec::new() };
+    let honoured = Arc::new(Honoured::new(tools));
+    let streams =
+        [&servers[0], &servers[1], &elsewhere].map(|server| server.hub().register(honoured.clone(), 8));
+    for publisher in [&servers[0], &servers[1], &elsewhere] {
+        publisher.publish(ToolsListChanged);
+        sleep(SECOND).await;
+        for stream in &streams {
+            assert!(matches!(stream.slot().try_next(), Some(Next::Event(_))));
+            assert!(stream.slot().try_next().is_none(), "once");
+        }
+    }
+    drop((streams, servers, hub));
+    elsewhere.publish(ToolsListChanged);
+    sleep(SECOND * 20).await;
+    assert_eq!(relay.stats().unconcerned, 1);
+    assert!(relay.shutdown(SECOND * 5).await);
 }

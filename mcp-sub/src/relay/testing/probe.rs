@@ -1,6 +1,6 @@
 //! One process as the kit needs it: a hub, a relay, and streams that say what they hear.
 
-use std::{future::poll_fn, sync::Arc, time::Duration};
+use std::{fmt, future::poll_fn, sync::Arc, time::Duration};
 
 use super::super::{Attached, Bus, EncodedEvent, EventError, Relay, RelayedHandler};
 use crate::{
@@ -60,12 +60,34 @@ impl Handles<Changed> for Probe {
     }
 }
 
+/// The number of an event that cannot be written, and the name of one that cannot be read.
+pub(super) const UNWRITABLE: u64 = u64::MAX;
+pub(super) const UNREADABLE: &str = "unreadable";
+
+/// Nobody can say what it is.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl std::error::Error for Unspeakable {}
+
+impl fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("foreign code panics");
+    }
+}
+
 impl RelayedHandler for Probe {
     fn encode(event: &Changed) -> Result<EncodedEvent<'static>, EventError> {
+        if event.number == UNWRITABLE {
+            return Err(Unspeakable.into());
+        }
         EncodedEvent::of("changed", &(&event.uri, event.number))
     }
 
     fn decode(encoded: &EncodedEvent<'_>) -> Option<Result<Changed, EventError>> {
+        if encoded.name() == UNREADABLE {
+            return Some(Err(Unspeakable.into()));
+        }
         (encoded.name() == "changed").then(|| {
             let (uri, number) = encoded.value()?;
             Ok(Changed { uri, number })

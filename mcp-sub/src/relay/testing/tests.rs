@@ -12,7 +12,7 @@ use super::{
     },
     Faults, Memory, MemoryBus,
     contract::{self, Scene},
-    probe::{Changed, Heard, Listener, Probe, Replica},
+    probe::{Changed, Heard, Listener, Probe, Replica, UNREADABLE, UNWRITABLE},
 };
 use crate::{Kinds, ListChanges, Subscriptions, ToolsListChanged};
 
@@ -257,6 +257,19 @@ async fn what_another_version_publishes_and_this_one_cannot_read_is_told_by_a_ca
     other.silence(SECOND).await;
     let stats = b.relay.stats();
     assert_eq!((stats.unknown, stats.damaged, stats.unconcerned, stats.gaps), (1, 1, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_panics_when_it_is_asked_costs_neither_the_publisher_nor_the_relay_anything() {
+    let memory = Memory::new();
+    let ([a, b], [_, bus]) = joined(&memory).await;
+    let listener = b.listen(true, &["x:a"]);
+    a.saved("x:a", UNWRITABLE);
+    assert_eq!(listener.next().await, all_of(&["x:a"]));
+    bus.inject(foreign_event(1, Kinds::TOOLS_LIST_CHANGED, None, EncodedEvent::new(UNREADABLE, "")));
+    assert_eq!(listener.next().await, all_of(&["tools"]));
+    a.tools(1);
+    assert_eq!(listener.event().await.number, 1);
 }
 
 #[tokio::test(start_paused = true)]
