@@ -59,7 +59,7 @@
 //! ([`Attached::stats`]) and skipped, and the streams that it concerns get a catch-up for it: so no change is lost while two
 //! versions run. Let fields that are new have a default.
 //!
-//! Whoever can write to the broker can make streams hear of changes: see to its permissions.
+//! Whoever can write to the broker can make streams hear of changes, or keep them from it: see to its permissions.
 
 mod bus;
 mod envelope;
