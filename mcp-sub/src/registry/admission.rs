@@ -28,8 +28,7 @@ impl Registry {
             return Err(shutting_down());
         }
         if state.admitted.len() >= self.limits.streams {
-            let message = format!("the server is at its limit of {} open streams", self.limits.streams);
-            return Err(unavailable("streams", message));
+            return Err(too_many_streams(self.limits.streams));
         }
         let principal: Option<Arc<str>> = principal.map(Into::into);
         if let (Some(principal), Some(limit)) = (&principal, self.limits.streams_per_principal) {
@@ -100,6 +99,10 @@ impl Registry {
 
 fn shutting_down() -> Rejection {
     unavailable("shutdown", "the server is shutting down".into())
+}
+
+pub(crate) fn too_many_streams(limit: usize) -> Rejection {
+    unavailable("streams", format!("the server is at its limit of {limit} open streams"))
 }
 
 fn unavailable(limit: &str, message: String) -> Rejection {

@@ -17,6 +17,8 @@ use tokio::{task::AbortHandle, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::admission::Admitted;
+#[cfg(feature = "rmcp")]
+pub(crate) use self::admission::too_many_streams;
 pub use self::shutdown::Shutdown;
 pub(crate) use self::{
     admission::{Closer, Permit, subscribe_timed_out},

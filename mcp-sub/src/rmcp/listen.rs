@@ -24,7 +24,7 @@ use crate::{
 
 /// What is kept between the calls of an rmcp server.
 pub(crate) struct Kept<H: SubscriptionHandler> {
-    waiting: Waiting<H>,
+    pub(super) waiting: Waiting<H>,
     #[cfg(feature = "legacy")]
     pub(super) sessions: std::sync::Arc<super::legacy::Sessions>,
 }
