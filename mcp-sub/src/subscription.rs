@@ -1,8 +1,10 @@
 //! One open stream: accept → acknowledge → run → end. Knows no transport.
 //!
-//! The handler's methods run inside one boxed future, which the transport polls whenever it has room for frames. The
-//! future owns the subscription's state, through a guard that calls `handle_close` when it is dropped. So whoever ends
-//! the stream, the transport or the registry, does it in the same way: take the future and drop it.
+//! The handler's methods run inside one boxed future, which is polled when the transport has taken all frames and there is
+//! something to do. It owns the subscription's state, through a guard that calls `handle_close` when it is dropped. So
+//! whoever ends the stream, the transport or the registry, does it in the same way: take the future and drop it.
+
+mod guard;
 
 use std::{
     future::{Future, poll_fn},
@@ -18,6 +20,7 @@ use std::{
 use bytes::Bytes;
 use tracing::{Instrument, Span};
 
+use self::guard::Guard;
 #[cfg(feature = "rmcp")]
 use crate::outbox::Message;
 use crate::{
@@ -394,45 +397,6 @@ fn poll_next<E>(
             // What came before is handed out first.
             slot.try_next().map_or(Poll::Pending, Poll::Ready)
         }
-    }
-}
-
-/// Owns what a subscription has, and closes it exactly once.
-struct Guard<H: SubscriptionHandler> {
-    handler: Arc<H>,
-    state: Option<H::State>,
-    shared: Arc<Shared>,
-    closer: Closer,
-    opened: Instant,
-    registration: Registration<H::Event>,
-    permit: Permit,
-    span: Span,
-}
-
-impl<H: SubscriptionHandler> Drop for Guard<H> {
-    fn drop(&mut self) {
-        // Whoever took the future and dropped it has said why; the runtime, if it did so, has not.
-        self.shared.end(CloseReason::Disconnected);
-        let reason = lock(&self.shared.ended).clone().unwrap_or(CloseReason::Disconnected);
-        let (id, open) = (self.shared.outbox.id(), self.opened.elapsed());
-        span::ended(&self.span, &reason, open, self.shared.outbox.counters().counts());
-        // With the id, since who logs no more than warnings has no spans either.
-        self.span.in_scope(|| match &reason {
-            CloseReason::Failed(_) | CloseReason::Panicked => {
-                tracing::error!(%id, %reason, ?open, "subscription failed");
-            }
-            CloseReason::Stalled => tracing::warn!(%id, %reason, ?open, "subscription ended"),
-            _ => tracing::info!(%reason, "subscription ended"),
-        });
-        // Room first: whoever is told of this end, by `handle_close` or by a handle, may listen again at once.
-        let _closing = self.closer.hold();
-        self.permit.close(reason.clone());
-        if let Some(state) = self.state.take() {
-            let handler = self.handler.clone();
-            let close = async move { handler.handle_close(reason, state).await };
-            self.closer.spawn(close.instrument(self.span.clone()));
-        }
-        self.registration.slot().close();
     }
 }
 
