@@ -24,11 +24,6 @@ impl EventStream {
         self.stream.poll_frames(cx)
     }
 
-    /// The client has cancelled it: nothing more is told.
-    pub(crate) fn cancel(&self) {
-        self.stream.abort(CloseReason::Cancelled);
-    }
-
     /// Whether the last frame was taken.
     pub(crate) fn is_finished(&self) -> bool {
         self.stream.is_finished()
@@ -56,7 +51,6 @@ impl EventStream {
     }
 
     /// Ends it now, for `reason`.
-    #[cfg(feature = "rmcp")]
     pub(crate) fn abort(&self, reason: CloseReason) {
         self.stream.abort(reason);
     }

@@ -108,7 +108,7 @@ impl Sessions {
         let Some(key) = key(peer) else { return };
         let gone = lock(&self.0).get_mut(&key).and_then(|session| session.resources.remove(uri));
         if let Some(stream) = gone.as_ref().and_then(|running| running.stream.upgrade()) {
-            stream.cancel();
+            stream.abort(CloseReason::Cancelled);
         }
         drop(gone);
     }

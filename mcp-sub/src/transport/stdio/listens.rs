@@ -168,7 +168,7 @@ struct Listen {
 impl Listen {
     async fn serve(self, stream: EventStream) {
         if self.cancelled.run_until_cancelled(self.tell(&stream)).await.is_none() {
-            stream.cancel();
+            stream.abort(CloseReason::Cancelled);
         }
     }
 
