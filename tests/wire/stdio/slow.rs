@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use mcp_sub::{CloseReason, Limits};
+use mcp_sub::{CloseReason, Limits, Subscriptions};
 use mcp_sub_tests::{Lines, PATIENCE, Probe, Updated, message};
-use tokio::io::duplex;
+use tokio::{
+    io::{DuplexStream, ReadHalf, WriteHalf, duplex},
+    task::JoinHandle,
+};
 
 use super::TOOLS;
 
@@ -12,6 +15,17 @@ const URIS: usize = 200;
 
 fn uris() -> Vec<String> {
     (0..URIS).map(|number| format!("x:{number}-{}", "y".repeat(100))).collect()
+}
+
+type Narrow = (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>, JoinHandle<std::io::Result<()>>);
+
+/// A channel that holds next to nothing, and the server at its other end.
+fn narrow(subscriptions: &Subscriptions<Probe>) -> Narrow {
+    let (ours, servers) = duplex(64);
+    let (reader, writer) = tokio::io::split(servers);
+    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
+    let (reader, writer) = tokio::io::split(ours);
+    (reader, writer, serving)
 }
 
 #[tokio::test]
@@ -40,10 +54,7 @@ async fn promise_4_it_is_told_of_everything_once_when_it_reads_again() {
 #[tokio::test(start_paused = true)]
 async fn its_streams_end_as_stalled_and_it_finds_their_endings() {
     let subscriptions = Probe::serve(|builder| builder.limits(Limits::default().with_streams(2)));
-    let (ours, servers) = duplex(64);
-    let (reader, writer) = tokio::io::split(servers);
-    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
-    let (mut reader, mut writer) = tokio::io::split(ours);
+    let (mut reader, mut writer, serving) = narrow(&subscriptions);
     let listen =
         |id: &str| message(id, "subscriptions/listen", &format!(r#""notifications":{TOOLS}"#)) + "\n";
     let write = async |writer: &mut tokio::io::WriteHalf<_>, text: String| {
@@ -73,10 +84,7 @@ async fn its_streams_end_as_stalled_and_it_finds_their_endings() {
 #[tokio::test(start_paused = true)]
 async fn promise_9_it_opens_no_more_than_it_takes_the_answers_of() {
     let subscriptions = Probe::serve(|builder| builder);
-    let (ours, servers) = duplex(64);
-    let (reader, writer) = tokio::io::split(servers);
-    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
-    let (_unread, mut writer) = tokio::io::split(ours);
+    let (_unread, mut writer, serving) = narrow(&subscriptions);
     let writing = tokio::spawn(async move {
         for id in 0..10_000 {
             let listen =
@@ -97,10 +105,7 @@ async fn promise_9_it_opens_no_more_than_it_takes_the_answers_of() {
 async fn at_the_end_it_is_waited_for_and_not_for_ever() {
     let subscriptions =
         Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(3))));
-    let (ours, servers) = duplex(64);
-    let (reader, writer) = tokio::io::split(servers);
-    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
-    let (_unread, mut writer) = tokio::io::split(ours);
+    let (_unread, mut writer, serving) = narrow(&subscriptions);
     let listen = message("1", "subscriptions/listen", &format!(r#""notifications":{TOOLS}"#)) + "\n";
     tokio::io::AsyncWriteExt::write_all(&mut writer, listen.as_bytes()).await.unwrap();
     tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
@@ -114,10 +119,7 @@ async fn at_the_end_it_is_waited_for_and_not_for_ever() {
 async fn the_end_of_its_input_is_noticed_though_it_takes_no_answer() {
     let subscriptions =
         Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(3))));
-    let (ours, servers) = duplex(64);
-    let (reader, writer) = tokio::io::split(servers);
-    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
-    let (_unread, mut writer) = tokio::io::split(ours);
+    let (_unread, mut writer, serving) = narrow(&subscriptions);
     let listen = message("1", "subscriptions/listen", &format!(r#""notifications":{TOOLS}"#)) + "\n";
     let ask = message("2", "server/discover", "") + "\n";
     // More than there is room for.
@@ -132,10 +134,7 @@ async fn the_end_of_its_input_is_noticed_though_it_takes_no_answer() {
 async fn one_that_reads_slowly_gets_all_its_answers_after_the_end_of_its_input() {
     let subscriptions =
         Probe::serve(|builder| builder.limits(Limits::default().with_drain(Duration::from_secs(100))));
-    let (ours, servers) = duplex(64);
-    let (reader, writer) = tokio::io::split(servers);
-    let serving = tokio::spawn(subscriptions.stdio(reader, writer).serve());
-    let (mut reader, mut writer) = tokio::io::split(ours);
+    let (mut reader, mut writer, serving) = narrow(&subscriptions);
     let ask = message("2", "server/discover", "") + "\n";
     tokio::io::AsyncWriteExt::write_all(&mut writer, ask.repeat(100).as_bytes()).await.unwrap();
     tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
